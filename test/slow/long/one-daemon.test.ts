@@ -18,7 +18,6 @@ import {
   runProgram,
   startDaemon,
   startTemporary,
-  temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
@@ -198,32 +197,6 @@ test.each(LOST_FILES)(
     expect((await check(database)).out).toStartWith('ok: 1 plant,')
   },
 )
-
-test('a daemon whose file was moved writes nothing until a restart, even if it is put back; commands refuse it', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const moved = folder.file('moved.db')
-  await using daemon = await startDaemon({ database })
-  await daemon.create('{"id":1,"name":"Rose"}')
-  renameSync(database, moved)
-  await expectUnwell(daemon)
-
-  for (const words of [['import', '-', '--format', 'ndjson'], ['export'], ['check']]) {
-    const { out, err, code } = await runProgram([...words, '--database', moved], {
-      stdin: '{"id":2,"name":"Lily"}',
-    })
-    expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toMatch(IN_USE)
-  }
-  renameSync(moved, database)
-  await expectUnwell(daemon)
-  expect((await daemon.fetch('/plants/1')).status).toBe(200)
-  expect(await daemon.stop()).toBe(0)
-
-  await using again = await startDaemon({ database })
-  expect((await again.create('{"id":2,"name":"Lily"}')).status).toBe(200)
-  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 2n])
-})
 
 /**
  * The locks that SQLite holds for a process on a file (fcntl(2)): without them another process may take its WAL away.

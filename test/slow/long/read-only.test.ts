@@ -195,20 +195,6 @@ test('waits for a connection that closes the database slowly', async () => {
   expect(await checked).toMatchObject({ code: 0, err: '' })
 })
 
-test('reports an unreadable file as unreadable, not as unwritable', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
-  for (const suffix of ['-wal', '-shm']) mkdirSync(database + suffix)
-
-  const { code, err } = await check(database)
-
-  expect({ code, err }).toEqual({
-    code: 1,
-    err: expect.stringMatching(/^plantstore: cannot read .+-wal, or it has changes .+\n$/),
-  })
-})
-
 test('refuses a database of a newer schema, and changes nothing', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
