@@ -25,6 +25,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { overwrite } from '../../harness/damage'
 import { OTHER_COLUMNS } from '../../harness/fields'
 import { storedPlants } from '../../harness/plants'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
@@ -362,13 +363,31 @@ test('watches the WAL of a database behind a link', async () => {
   expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(503)
 })
 
-test('refuses a database whose end is missing, as damaged storage', async () => {
+const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
+
+test.each([
+  ['whose end is missing', (file: string) => truncateSync(file, 4096)],
+  ['that is cut within its first page', (file: string) => truncateSync(file, 1000)],
+  ['whose schema is overwritten', (file: string) => overwrite(file, 100, random(3996))],
+])('refuses a database %s, as damaged storage', async (_, damage) => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   await makeDatabase(file)
-  truncateSync(file, 4096)
+  damage(file)
 
   await expectUntouched(file, folder.path, 74, 'damaged', 'plantstore restore')
+})
+
+test('passes over a write-ahead log of random bytes', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  writeFileSync(`${file}-wal`, random(1_000_000))
+
+  await using daemon = await startDaemon({ database: file })
+  expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)
+  await daemon.stop()
+  expect(storedPlants(file)).toHaveLength(2)
 })
 
 test('refuses a file that it may not write', async () => {

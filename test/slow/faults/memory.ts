@@ -12,13 +12,13 @@ import { endWell } from './verify.ts'
 
 export const megabytes = 128
 
-interface Scene {
+export interface Scene {
   daemon: Daemon
   ledger: Ledger
   report: Report
 }
 
-interface Pressure {
+export interface Pressure {
   name: string
   about: string
   /** Presses a daemon within a limit of memory, which lives and still works afterwards. */
@@ -30,9 +30,9 @@ interface Pressure {
 }
 
 // What was lowered cannot be raised again everywhere.
-const FILES = '--nofile=10000:10000'
+const FILES = '--nofile=20000:20000'
 
-async function pressed(folder: string, it: Pressure, report: Report): Promise<void> {
+export async function pressed(folder: string, it: Pressure, report: Report): Promise<void> {
   await need('prlimit', 'strace')
   await sh('prlimit', '--pid', `${process.pid}`, FILES)
   const database = join(folder, 'plants.db')

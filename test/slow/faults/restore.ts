@@ -5,7 +5,6 @@ import { overwrite } from '../../harness/damage.ts'
 import { storedPlants } from '../../harness/plants.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { comesTrue, type Fault, type Report } from './fault.ts'
-import { random } from './files.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
 
@@ -119,7 +118,8 @@ const killFaults: Fault[] = cases.map((it) => ({
   async run(folder, report) {
     await need('strace')
     const { store, backup } = await prepare(folder)
-    if (!it.isSound) overwrite(join(store, 'plants.db'), 0, random(100))
+    if (!it.isSound)
+      overwrite(join(store, 'plants.db'), 0, crypto.getRandomValues(new Uint8Array(100)))
     const copy = join(folder, 'copy')
     let kills = 0
     for (const name of CALLS) {

@@ -7,7 +7,6 @@ import { clockFaults } from './clock.ts'
 import { commandFaults } from './commands.ts'
 import { crowdFaults } from './crowds.ts'
 import { type Fault, Report, Skipped } from './fault.ts'
-import { fileFaults } from './files.ts'
 import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
@@ -46,7 +45,6 @@ const faults: Fault[] = [
   ...sigtermFaults,
   ...crowdFaults,
   ...proxyFaults,
-  ...fileFaults,
   ...memoryFaults,
   ...longFileFaults,
   ...clockFaults,
