@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as harness from '../../harness/folder.ts'
-import { runWell } from '../../harness/process.ts'
+import { runWell, startProcess } from '../../harness/process.ts'
 import { comesTrue, Skipped } from './fault.ts'
 
 type Undo = () => unknown
@@ -41,6 +41,13 @@ export function temporaryFolder(): string {
 /** Runs a command; returns what it prints, and throws if it fails. */
 export const sh = async (...command: string[]): Promise<string> =>
   (await runWell(command)).out.trim()
+
+/** Starts a program that runs until the end of the fault. */
+export function startServer(...command: string[]) {
+  const child = startProcess(command)
+  after(child.kill)
+  return child
+}
 
 const packages: Record<string, string> = {
   strace: 'strace',

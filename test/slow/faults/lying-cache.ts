@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { control, type Program, plantstore, supervise } from './daemon.ts'
 import { comesTrue, type Fault, Report } from './fault.ts'
-import { after, attachLoop, mount, need, released, sh } from './lab.ts'
+import { after, attachLoop, mount, need, released, sh, startServer } from './lab.ts'
 import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
@@ -23,17 +23,12 @@ async function failingDisk(folder: string, rate: string) {
   await sh('mkfs.ext4', '-q', '-b', '4096', '-J', `device=${journal.device}`, join(folder, 'data'))
 
   const errors = ['error-pwrite=EIO', `error-pwrite-rate=${rate}`, `error-pwrite-file=${trigger}`]
-  const quiet = { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const
-  const nbdkit = Bun.spawn(
-    ['nbdkit', '-f', '-U', socket, '--filter=error', 'file', join(folder, 'data'), ...errors],
-    quiet,
-  )
-  after(() => nbdkit.kill('SIGKILL'))
+  const data = join(folder, 'data')
+  startServer('nbdkit', '-f', '-U', socket, '--filter=error', 'file', data, ...errors)
   const image = join(fuse, 'image')
   await sh('mkdir', fuse)
   await comesTrue(5000, () => existsSync(socket))
-  const nbdfuse = Bun.spawn(['nbdfuse', image, `nbd+unix:///?socket=${socket}`], quiet)
-  after(() => nbdfuse.kill('SIGKILL'))
+  startServer('nbdfuse', image, `nbd+unix:///?socket=${socket}`)
   after(() => sh('umount', '--lazy', fuse))
   await comesTrue(5000, () => existsSync(image))
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../../../tools/free-port.ts'
 import { type Daemon, serve } from './daemon.ts'
 import { comesTrue, type Fault } from './fault.ts'
-import { after, need } from './lab.ts'
+import { after, need, startServer } from './lab.ts'
 import { stopWell } from './verify.ts'
 
 /** Starts nginx with its own defaults: HTTP/1.0 and `Connection: close` to the daemon. Resolves to its port. */
@@ -28,14 +28,9 @@ http {
 }
 `,
   )
-  const child = Bun.spawn(
-    ['nginx', '-p', folder, '-e', join(folder, 'nginx.log'), '-c', join(folder, 'nginx.conf')],
-    { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
-  )
-  after(async () => {
-    child.kill('SIGTERM')
-    await child.exited
-  })
+  const child = startServer('nginx', '-p', folder, '-c', join(folder, 'nginx.conf'))
+  // Its first process ends the others.
+  after(() => child.stop())
   const health = `http://127.0.0.1:${port}/health`
   const listens = () =>
     fetch(health).then(

@@ -1,6 +1,6 @@
 // Apache in front of plantstore.
-import { need, sh } from '../faults/lab.ts'
-import { type Case, page, startServer, writeProxyFile } from './case.ts'
+import { need, sh, startServer } from '../faults/lab.ts'
+import { type Case, page, writeProxyFile } from './case.ts'
 import { checkProxy, checkReplacedConnections, checkSocket, makeCertificate } from './proxy.ts'
 
 export const apache: Case = {

@@ -1,7 +1,7 @@
 // Caddy in front of plantstore.
 import { writeFileSync } from 'node:fs'
-import { need, sh } from '../faults/lab.ts'
-import { type Case, startServer, writeProxyFile } from './case.ts'
+import { need, sh, startServer } from '../faults/lab.ts'
+import { type Case, writeProxyFile } from './case.ts'
 import { checkProxy } from './proxy.ts'
 
 // Here nobody gives certificates: Caddy makes its own.

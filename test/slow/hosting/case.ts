@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../../harness/daemon.ts'
-import { startProcess } from '../../harness/process.ts'
 import { after, sh } from '../faults/lab.ts'
 
 export type Case = {
@@ -74,13 +73,6 @@ export async function prepareMachine(folder: string): Promise<void> {
   writeFileSync('/etc/hosts', `127.0.0.1 localhost ${HOST}\n::1 localhost\n`)
   mkdirSync(dirname(DATABASE), { recursive: true })
   for (const name of ['lock', 'plantstore']) mkdirSync(join('/run', name))
-}
-
-/** Starts a program that runs until the end of the case. */
-export function startServer(...command: string[]) {
-  const child = startProcess(command)
-  after(child.kill)
-  return child
 }
 
 /** Fails the case unless something holds. */

@@ -1,7 +1,7 @@
 // HAProxy in front of plantstore.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { need, sh } from '../faults/lab.ts'
-import { type Case, HOST, startServer, writeProxyFile } from './case.ts'
+import { need, sh, startServer } from '../faults/lab.ts'
+import { type Case, HOST, writeProxyFile } from './case.ts'
 import { CERTIFICATE, checkProxy, checkSocket, makeCertificate, PRIVATE_KEY } from './proxy.ts'
 
 const BOTH = `/etc/haproxy/${HOST}.pem`

@@ -1,7 +1,7 @@
 // nginx in front of plantstore.
 import { readFileSync } from 'node:fs'
-import { need, sh } from '../faults/lab.ts'
-import { type Case, expect, startServer, writeProxyFile } from './case.ts'
+import { need, sh, startServer } from '../faults/lab.ts'
+import { type Case, expect, writeProxyFile } from './case.ts'
 import { checkProxy, checkSocket, makeCertificate } from './proxy.ts'
 
 export const nginx: Case = {

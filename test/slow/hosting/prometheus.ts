@@ -5,8 +5,8 @@ import { root } from '../../harness/daemon.ts'
 import { run } from '../../harness/process.ts'
 import { until } from '../../harness/until.ts'
 import { Skipped } from '../faults/fault.ts'
-import { need, needGo, sh } from '../faults/lab.ts'
-import { type Case, expect, script, startServer, writeFiles } from './case.ts'
+import { need, needGo, sh, startServer } from '../faults/lab.ts'
+import { type Case, expect, script, writeFiles } from './case.ts'
 import { startPlantstore } from './proxy.ts'
 
 const PLANTS = 7

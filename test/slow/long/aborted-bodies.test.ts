@@ -1,12 +1,10 @@
 // Clients that disconnect while the daemon reads what they sent. A limit on its memory would make Bun collect earlier:
 // here it has none.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { builtProgram, PATIENCE_MS, startTemporary } from '../../harness/daemon'
+import { builtProgram, startTemporary } from '../../harness/daemon'
 import { head } from '../../harness/http'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const CLIENTS = 24
 const PER_SECOND = 1000

@@ -1,6 +1,6 @@
 // Scheduled backups: --backup-folder, --backup-every, --backup-keep.
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -19,7 +19,6 @@ import { BackupSchedule } from '../../../src/daemon/backups/schedule'
 import { check, importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
-  PATIENCE_MS,
   program,
   runProgram,
   startDaemon,
@@ -27,8 +26,6 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { inTime, until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const LAST_BACKUP = 'plantstore_backup_last_success_timestamp_seconds'
 const BACKUP = /^plants-\d{8}T\d{6}Z\.db$/

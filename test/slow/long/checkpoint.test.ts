@@ -1,16 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import {
-  PATIENCE_MS,
-  program,
-  startDaemon,
-  startTemporary,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { program, startDaemon, startTemporary, temporaryFolder } from '../../harness/daemon'
 import { startProcess } from '../../harness/process'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const LONG_LOG_BYTES = 40_000_000
 // Of 800 KB.

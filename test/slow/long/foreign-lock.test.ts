@@ -1,19 +1,11 @@
 // Other programs that keep the write lock of the database, and commands that must not.
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
-import {
-  type Daemon,
-  PATIENCE_MS,
-  startProgram,
-  startTemporary,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { type Daemon, startProgram, startTemporary, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 /** The file that a descriptor of a process is open on; null if it was just closed. */
 function linkOf(pid: number, fd: string): string | null {

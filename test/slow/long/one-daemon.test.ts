@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import {
   copyFileSync,
   existsSync,
@@ -12,17 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { check } from '../../harness/commands'
-import {
-  type Daemon,
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  startTemporary,
-} from '../../harness/daemon'
+import { type Daemon, runProgram, startDaemon, startTemporary } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 test('refuses to serve a file that another daemon serves, by whatever name', async () => {
   await using daemon = await startTemporary()

@@ -1,10 +1,8 @@
 // A disk quota that is exceeded is an I/O error to SQLite, but the disk has not failed.
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startTemporary } from '../../harness/daemon'
+import { expect, test } from 'bun:test'
+import { startTemporary } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const canTrace = Bun.which('strace') !== null
 

@@ -1,19 +1,11 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  startTemporary,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { runProgram, startDaemon, startTemporary, temporaryFolder } from '../../harness/daemon'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const PLANTS = 2000
 const asNobody = unprivileged()

@@ -1,10 +1,8 @@
 // Commands that write in a folder where any user may.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { AS_NOBODY, importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
-
-setDefaultTimeout(PATIENCE_MS)
+import { runProgram, temporaryFolder } from '../../harness/daemon'
 
 const isRoot = process.getuid?.() === 0
 

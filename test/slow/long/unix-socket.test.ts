@@ -1,11 +1,9 @@
 // The end of a daemon on a unix socket whose database is locked.
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
-
-setDefaultTimeout(PATIENCE_MS)
+import { runProgram, temporaryFolder } from '../../harness/daemon'
 
 test('removes the socket when it ends because its first token cannot be stored', async () => {
   using folder = temporaryFolder()

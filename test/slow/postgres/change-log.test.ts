@@ -1,5 +1,5 @@
 // The contract of a change log in PostgreSQL, and its use by several processes.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { createChangeLogReader } from '../../../src/engine/change-log-reader'
@@ -9,7 +9,6 @@ import { commandUser } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { follow, testChangeLog } from '../../engine/change-log-contract'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers, onVersions } from '../../harness/own-server'
 import {
   beginOther,
@@ -20,8 +19,6 @@ import {
   untilLockWaits,
 } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const openKeeping = (url: string, keep: KeepChanges) => openAt(url, [], keep)
 

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema'
 import { freePort } from '../../../tools/free-port'
 import { PASSWORD } from '../../../tools/postgres/server'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { refusalOn, runOn } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const LEAST = '-9223372036854775808'
 const MOST = '9223372036854775807'

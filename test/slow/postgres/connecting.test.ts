@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { connect as openSocket, type Socket } from 'node:net'
 import { isInDoubt } from '../../../src/engine/postgres/connection/errors'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
@@ -6,13 +6,11 @@ import { addressOf, parsePostgresUrl } from '../../../src/engine/postgres/connec
 import { OpenError } from '../../../src/errors'
 import { freePort } from '../../../tools/free-port'
 import { PASSWORD, startPostgres } from '../../../tools/postgres/server'
-import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
+import { temporaryFolder } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { targetOf } from '../../harness/postgres-store'
 import { startProcess } from '../../harness/process'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const open = (url: string) => connect(targetOf(url))
 

@@ -1,12 +1,11 @@
 // Commits whose answer is lost: no client is answered before their fate is known.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { messageOf } from '../../../src/errors'
 import { InDoubtError } from '../../../src/request-errors'
 import type { Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { follow, replay } from '../../engine/change-log-contract'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'
 import { onServers } from '../../harness/own-server'
 import {
@@ -18,8 +17,6 @@ import {
 } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 /** A store whose connections the test can cut, and another that is never cut. */
 async function openBoth(server: PostgresServer, keep: KeepChanges) {

@@ -1,18 +1,16 @@
 // docs/scaling.md: the least privileges of a role that serves.
 
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkServer } from '../../../src/engine/postgres/check'
 import type { PostgresServer } from '../../../tools/postgres/server'
-import { PATIENCE_MS, root } from '../../harness/daemon'
+import { root } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { makeRole } from '../../harness/plain-role'
 import { type Logged, openAt, targetOf } from '../../harness/postgres-store'
 import { range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const GRANTS = readFileSync(join(root, 'docs/scaling.md'), 'utf8').match(/^GRANT .*;$/gm) ?? []
 const TOKEN = {

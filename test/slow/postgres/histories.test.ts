@@ -1,16 +1,14 @@
 // Databases restored, copied or replicated with PostgreSQL's tools, and cursors of their other history.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../../src/store'
 import { startPostgres } from '../../../tools/postgres/server'
 import { follow } from '../../engine/change-log-contract'
-import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
+import { temporaryFolder } from '../../harness/daemon'
 import { onInstallations, onServers, type TestedServer } from '../../harness/own-server'
 import { errorOf, newDatabase, openAt } from '../../harness/postgres-store'
 import { runWell } from '../../harness/process'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const openKeeping = (url: string): Promise<Store> => openAt(url, [], 1e9)
 

@@ -1,6 +1,6 @@
 // The fence of a lane: a step that was not committed before it never will be.
 
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import type { SQL } from 'bun'
 import type { Write } from '../../../src/engine/commit/write'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
@@ -15,7 +15,6 @@ import {
 } from '../../../src/engine/postgres/lane/lane-row'
 import { stepOf } from '../../../src/engine/postgres/sql/apply-writes'
 import type { PostgresServer } from '../../../tools/postgres/server'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import {
   beginOther,
@@ -24,8 +23,6 @@ import {
   targetOf,
   untilLockWaits,
 } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 /** Pages of the lanes and their index read so far. Flushes the counts of these sessions first. */
 async function pagesRead(...sessions: readonly [SQL, ...SQL[]]): Promise<number> {

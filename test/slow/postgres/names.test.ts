@@ -1,15 +1,13 @@
 // A server whose name gets another address, as in a failover of a managed server.
 
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { freePort } from '../../../tools/free-port'
 import { startProxy } from '../../harness/cuttable'
-import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
+import { startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { onServers } from '../../harness/own-server'
 import { newDatabase } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const NAME = 'moves.test'
 

@@ -1,5 +1,5 @@
 // A store while its server hangs, is down, or refuses every write.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { chooseHost, connect } from '../../../src/engine/postgres/connection/hosts'
 import { Primary } from '../../../src/engine/postgres/connection/primary'
@@ -7,7 +7,6 @@ import { ServerState } from '../../../src/engine/postgres/connection/state'
 import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import { startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import {
   alterSystem,
@@ -21,8 +20,6 @@ import {
   untilCreated,
 } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const test = onServers('an outage of %s')
 

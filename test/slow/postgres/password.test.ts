@@ -1,13 +1,11 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { chmodSync, readFileSync } from 'node:fs'
 import { PASSWORD, type PostgresServer } from '../../../tools/postgres/server'
-import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
+import { startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { onServers } from '../../harness/own-server'
 import { runOn } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const test = onServers('the password of %s', { isNewest: true })
 

@@ -1,15 +1,13 @@
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { startupOf } from '../../../src/engine/postgres/connection/settings'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
-import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
+import { startDaemon } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { hasPgBouncer, roleStatements, startPgBouncer } from '../../harness/pgbouncer'
 import { atPort, errorOf, openAt, runOn, targetOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 /** The settings of a session, except the one that marks an own session. */
 const ROLE_SETTINGS = Object.keys(

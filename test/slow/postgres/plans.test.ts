@@ -1,15 +1,12 @@
 // The server's plans for a page of plants.
 
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import type { SQL } from 'bun'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { listPlants } from '../../../src/engine/postgres/sql/plants'
 import { ORDERS } from '../../../src/plant/plants'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const test = onServers('a page of plants in %s')
 

@@ -1,16 +1,14 @@
 // docs/scaling.md: the table of refusals shows the effect on clients, the log, /health and check.
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ERRORS } from '../../../src/request-errors'
-import { PATIENCE_MS, root } from '../../harness/daemon'
+import { root } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
 import { beginOther, errorOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 type Plain = Awaited<ReturnType<typeof openPlain>>
 

@@ -1,11 +1,8 @@
 // A database of another build's schema.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { newDatabase, openAt, runOn } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const COMMANDS = [
   'serve --port 0',

@@ -1,18 +1,15 @@
 // Settings of a role or a database for its sessions, which plantstore must not rely on.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { hostname } from 'node:os'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { writeStatements } from '../../../src/engine/postgres/sql/apply-writes'
 import { READ_PLACE, REMOVE_NOTHING } from '../../../src/engine/postgres/sql/change-log'
 import { FIND_NONE } from '../../../src/engine/postgres/sql/tokens'
 import type { PostgresServer } from '../../../tools/postgres/server'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { roleStatements } from '../../harness/pgbouncer'
 import { alterSystem, nameOf, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const open = (url: string) => connect(targetOf(url))
 

@@ -1,11 +1,9 @@
 // Stopping a daemon before its store is open.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { CREATION_LOCK } from '../../../src/engine/postgres/schema'
-import { PATIENCE_MS, startProgram } from '../../harness/daemon'
+import { startProgram } from '../../harness/daemon'
 import { onServers } from '../../harness/own-server'
 import { beginOther, newDatabase, openAt, untilLockWaits } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const test = onServers('a start with %s')
 

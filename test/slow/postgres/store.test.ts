@@ -1,5 +1,5 @@
 // The contract of a store in PostgreSQL, and several processes in one database.
-import { expect, setDefaultTimeout } from 'bun:test'
+import { expect } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { commandUser } from '../../../src/engine/store-user'
@@ -8,7 +8,6 @@ import type { Plant } from '../../../src/plant/plant'
 import type { Store } from '../../../src/store'
 import { hashToken, type Token } from '../../../src/token/token'
 import { testStore } from '../../engine/store-contract'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { onServers, onVersions } from '../../harness/own-server'
 import {
   beginOther,
@@ -21,8 +20,6 @@ import {
 } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const TOKEN: Token = {
   name: 'x',

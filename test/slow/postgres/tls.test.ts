@@ -1,14 +1,11 @@
-import { beforeAll, expect, setDefaultTimeout } from 'bun:test'
+import { beforeAll, expect } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
-import { PATIENCE_MS } from '../../harness/daemon'
 import { own } from '../../harness/own'
 import { ownFolder } from '../../harness/own-folder'
 import { onInstallations, onServers } from '../../harness/own-server'
 import { refusalOn, targetOf } from '../../harness/postgres-store'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const folder = ownFolder()
 const [trusted, untrusted] = [folder.file('ca.pem'), folder.file('other.pem')]
