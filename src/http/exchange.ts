@@ -2,7 +2,6 @@
 
 import { Elysia } from 'elysia'
 import type { CreateOptions } from '../plant/plants'
-import type { Store } from '../store'
 import type { Token } from '../token/token'
 import type { AppDeps } from './deps'
 import { SETTINGS, type SentHeaders } from './elysia'
@@ -38,11 +37,9 @@ export function sentId({ 'x-request-id': id = '' }: SentHeaders): string | null 
   return SANE_ID.test(id) ? id : null
 }
 
-type Deps = Pick<AppDeps, 'clientOf'> & { readonly store: Pick<Store, 'changeLog'> }
-
 /** Returns the function that makes the options of a change. */
 export const createOptionsOf =
-  ({ store, clientOf }: Deps) =>
+  ({ store, clientOf }: AppDeps) =>
   ({ request, headers, record, token }: Exchange): CreateOptions => {
     const { signal } = request
     if (!store.changeLog) return { signal }

@@ -8,7 +8,7 @@ import { type Exchange, type LogRecord, sentId } from './exchange'
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-export function createRequestLog({ log, clientOf }: Pick<AppDeps, 'log' | 'clientOf'>) {
+export function createRequestLog({ log, clientOf }: AppDeps) {
   return {
     /** Notes a request's id and its client's address, while the connection is open. */
     begin(request: Request, headers: SentHeaders): LogRecord {

@@ -18,7 +18,7 @@ function ask(asked: Pick<Store, 'changeLog' | 'stats'>, isReplica = true) {
   }
   const app = newApp()
     .onError(({ error }) => ('error' in error ? String(error.error) : String(error)))
-    .use(awaitChange(behind))
+    .use(awaitChange(behind as Store))
     .all('/plants', () => 'answered')
   return async (cursor: string | null, method = 'GET') => {
     const headers = cursor === null ? {} : { 'plantstore-cursor': cursor }

@@ -9,7 +9,7 @@ import { issueToken } from '../../src/token/token'
 import { PATIENCE_MS } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { aroundTests, own } from '../harness/own'
-import { ownStore } from '../harness/service'
+import { depsOf, ownStore } from '../harness/service'
 import { until } from '../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -37,11 +37,8 @@ const changeLog = own((): ChangeLog => {
 
 const create = (deps: Partial<FollowersDeps> = {}) =>
   new Followers({
-    store: { findToken: store.findToken, changeLog },
-    configuredToken: () => null,
-    now: Date.now,
+    ...depsOf({ ...store, changeLog }),
     budget: createByteBudget(0),
-    timeOut: () => {},
     stopping: stop.signal,
     ...deps,
   })
@@ -168,7 +165,7 @@ test('a follower that reads nothing is disconnected, and so is one whose stream 
   let known: typeof token | null = token
   const followers = create({
     timeOut: (_, limit) => seconds.push(limit),
-    store: { findToken: async () => known, changeLog },
+    store: { ...store, findToken: async () => known, changeLog },
   })
   const events = await open(followers)
   known = null
@@ -197,7 +194,7 @@ test('a client that is far behind catches up beside one that is not, without a n
 
 test('a token that was revoked is sent nothing more, even a change of the same moment', async () => {
   let known: typeof token | null = token
-  const followers = create({ store: { findToken: async () => known, changeLog } })
+  const followers = create({ store: { ...store, findToken: async () => known, changeLog } })
   const events = await open(followers)
   await store.createPlant({ id: 901n, name: 'a' })
   expect((await take(events, 1))[0]?.change.id).toBe(901)
@@ -214,7 +211,7 @@ test.each([
   ],
   ['has a comment even while the store does not answer', () => new Promise<null>(() => {})],
 ])('an idle stream %s', async (_, findToken) => {
-  const followers = create({ keepAliveMs: 100, store: { findToken, changeLog } })
+  const followers = create({ keepAliveMs: 100, store: { ...store, findToken, changeLog } })
   const request = new Request('http://localhost/plants/changes')
   const stream = await followers.follow(changeLog, 'now', request, token)
   let text = ''

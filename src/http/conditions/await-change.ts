@@ -26,7 +26,7 @@ function numberOf(cursor: string): number {
  * Makes the reads of a replica wait until it has the change that their header names. `busy` if that takes too long;
  * `cursor expired` if the change is of another history.
  */
-export function awaitChange(store: Pick<Store, 'changeLog' | 'stats'>) {
+export function awaitChange(store: Store) {
   async function wait(cursor: string): Promise<void> {
     const number = numberOf(cursor)
     const end = performance.now() + PATIENCE_MS

@@ -5,13 +5,12 @@ import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { MAX_ENTRIES } from '../../change-log/entry'
 import { toJson } from '../../plant/json'
 import { RequestError } from '../../request-errors'
-import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
 import { JSON_HEADERS } from '../answers/answer'
 import { UNREAD_SECONDS } from '../answers/answers'
 import type { ByteBudget } from '../byte-budget'
 import type { AppDeps } from '../deps'
-import { findToken, type TokenDeps } from '../tokens/auth'
+import { findToken } from '../tokens/auth'
 
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream'
@@ -40,14 +39,11 @@ const STREAM_HEADERS = new Headers({
   'x-accel-buffering': 'no',
 })
 
-export type FollowersDeps = Pick<AppDeps, 'now' | 'timeOut' | 'stopping'> &
-  TokenDeps & {
-    readonly store: Pick<Store, 'changeLog'>
-    readonly budget: ByteBudget
-    /** Maximum number of followers. */
-    readonly maxFollowers?: number
-    readonly keepAliveMs?: number
-  }
+export type FollowersDeps = AppDeps & {
+  readonly budget: ByteBudget
+  readonly maxFollowers?: number
+  readonly keepAliveMs?: number
+}
 
 /** Shares the result of a call in progress among all that ask for the same. */
 function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T> {

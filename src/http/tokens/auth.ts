@@ -2,7 +2,6 @@
 
 import { bearer } from '@elysiajs/bearer'
 import { RequestError } from '../../request-errors'
-import type { Store } from '../../store'
 import { allows, hashToken, isValid, type Token } from '../../token/token'
 import type { AppDeps } from '../deps'
 import type { App } from '../exchange'
@@ -12,13 +11,8 @@ import { createRateLimit } from './rate-limit'
 const SCHEME = /^Bearer(?: |$)/i
 const CREDENTIALS = /^ *([A-Za-z0-9\-._~+/]+=*) *$/
 
-/** The sources of tokens. */
-export type TokenDeps = Pick<AppDeps, 'configuredToken'> & {
-  readonly store: Pick<Store, 'findToken'>
-}
-
 /** The token with a hash, valid or not; null if there is none. */
-export async function findToken({ store, configuredToken }: TokenDeps, hash: string) {
+export async function findToken({ store, configuredToken }: AppDeps, hash: string) {
   const configToken = configuredToken()
   return hash === configToken?.hash ? configToken : store.findToken(hash)
 }
