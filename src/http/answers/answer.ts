@@ -52,16 +52,10 @@ const MAX_LINK = 15_000
  * Adds the `Link` to the next page (RFC 8288, section 3), unless no request could follow it. Relative to the page itself,
  * so that it works behind a proxy with a path prefix.
  */
-export function addNextLink(
-  { headers }: Response,
-  query: Readonly<Record<string, string | readonly string[] | undefined>>,
-): void {
-  const parts: string[] = []
-  for (const [name, value = []] of Object.entries(query)) {
-    for (const each of Array.isArray(value) ? value : [value])
-      parts.push(`${name}=${encodeURIComponent(each)}`)
-  }
-  const link = `<?${parts.join('&')}>; rel="next"`
+export function addNextLink({ headers }: Response, { url }: Request, next: string): void {
+  const query = new URLSearchParams(/\?.*/s.exec(url)?.[0])
+  query.set('after', next)
+  const link = `<?${query}>; rel="next"`
   if (link.length <= MAX_LINK) headers.set('link', link)
 }
 

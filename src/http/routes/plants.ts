@@ -188,7 +188,7 @@ const listing =
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
         const answer = answers.answerZipped(request, text)
-        if (next !== null) addNextLink(answer, { limit: String(limit), after: next, ...filter })
+        if (next !== null) addNextLink(answer, request, next)
         return answer
       },
       {

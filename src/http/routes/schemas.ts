@@ -74,7 +74,6 @@ const limitOf = (what: string) =>
     { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
   )
 
-// No default: Elysia would add it to every query, and so to every link.
 const IdOrder = parameter<Order>(
   'The order of ids; default: asc. With desc, `after` means ids below it.',
   (value) => ORDERS.some((order) => order === value),

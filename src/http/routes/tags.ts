@@ -23,7 +23,7 @@ export const tags =
       async ({ request, query: { limit, after } }) => {
         const page = await readPage(store, { limit: Number(limit), after }, request.signal)
         const answer = answers.answerZipped(request, JSON.stringify(page))
-        if (page.next !== null) addNextLink(answer, { limit: String(limit), after: page.next })
+        if (page.next !== null) addNextLink(answer, request, page.next)
         return answer
       },
       {
