@@ -4,13 +4,15 @@ import { chooseCoding } from './accept-encoding'
 
 /**
  * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
- * section 5.2.2.5). Built once: a plain object would be converted for each answer.
+ * section 5.2.2.5).
  */
-export const JSON_HEADERS = new Headers({
+export const JSON_FIELDS = {
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
-})
+}
+/** The same, built once: a plain object would be converted for each answer. */
+export const JSON_HEADERS = new Headers(JSON_FIELDS)
 
 // RFC 9110, section 15.4.5: the same cache-control as a 200, and no content-type, since there is no body.
 const UNCHANGED_HEADERS = new Headers({ 'cache-control': 'no-store' })

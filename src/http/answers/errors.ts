@@ -4,12 +4,11 @@ import type { Log } from '../../log'
 import { listMismatches } from '../../plant/mismatch'
 import { ERRORS, type ErrorName, RequestError } from '../../request-errors'
 import { mismatchOf } from '../elysia'
-import { JSON_HEADERS } from './answer'
+import { JSON_FIELDS } from './answer'
 
-const RETRY_AFTER_SECONDS = '1'
 const CHALLENGE = 'Bearer realm="plantstore"'
 
-const CLIENT_RETRIES = { 'retry-after': RETRY_AFTER_SECONDS }
+const CLIENT_RETRIES = { 'retry-after': '1' }
 
 /**
  * Headers of every answer with an error: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section 10.2.3).
@@ -30,11 +29,11 @@ export const statusOf = (error: ErrorName): number => Math.floor(ERRORS[error].n
 
 /** The answer to a refused request. */
 export function answerError({ error, message, headers }: RequestError): Response {
-  const all = new Headers(JSON_HEADERS)
-  for (const [name, value] of Object.entries({ ...ERROR_HEADERS[error], ...headers }))
-    all.set(name, value)
   const body = JSON.stringify({ error: ERRORS[error].number, message })
-  return new Response(body, { status: statusOf(error), headers: all })
+  return new Response(body, {
+    status: statusOf(error),
+    headers: { ...JSON_FIELDS, ...ERROR_HEADERS[error], ...headers },
+  })
 }
 
 /** The error shown to a client for a thrown value. An unexpected one is logged, and the client gets no detail. */

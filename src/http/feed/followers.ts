@@ -6,7 +6,7 @@ import { MAX_ENTRIES } from '../../change-log/entry'
 import { toJson } from '../../plant/json'
 import { RequestError } from '../../request-errors'
 import { isValid, type Token } from '../../token/token'
-import { JSON_HEADERS } from '../answers/answer'
+import { JSON_FIELDS } from '../answers/answer'
 import { UNREAD_SECONDS } from '../answers/answers'
 import type { ByteBudget } from '../byte-budget'
 import type { AppDeps } from '../deps'
@@ -33,7 +33,7 @@ const toEvent = (entry: ChangeLogEntry): string =>
   `id: ${entry.cursor}\nevent: ${entry.action}\ndata: ${JSON.stringify(toJson(entry))}\n\n`
 
 const STREAM_HEADERS = new Headers({
-  ...Object.fromEntries(JSON_HEADERS),
+  ...JSON_FIELDS,
   'content-type': EVENTS,
   // Otherwise nginx would buffer events.
   'x-accel-buffering': 'no',

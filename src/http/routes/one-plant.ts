@@ -31,14 +31,12 @@ const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
 
 const MISSING = 'no plant has this id; send If-None-Match: * to create it'
 
-const nameOf = (error: unknown) => error instanceof RequestError && error.error
-
-/** The error of a PUT. For a new plant, the client required absence: 412, not 409. */
-function putError(error: unknown, isNew: boolean): unknown {
-  const name = nameOf(error)
+/** The error of a PUT. Its client required that the plant exists, or that it does not: 412, not 409. */
+function putError(error: unknown): unknown {
+  const name = error instanceof RequestError ? error.error : null
+  if (name === 'no such plant') return new RequestError(name, MISSING)
   const isTaken = name === 'stored already' || name === 'taken'
-  if (isNew) return isTaken ? new RequestError('precondition failed') : error
-  return name === 'no such plant' ? new RequestError(name, MISSING) : error
+  return isTaken ? new RequestError('precondition failed') : error
 }
 
 // Each answer copies them: cheaper than headers that JavaScript sees, one object for each answer.
@@ -105,7 +103,7 @@ const replacing = (deps: RouteDeps) => (app: App) =>
       const put = () =>
         isNew ? deps.store.createPlant(plant, options) : deps.store.replacePlant(plant, options)
       await deps.answers.change(plant, put).catch((error) => {
-        throw putError(error, isNew)
+        throw putError(error)
       })
       return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
     },
