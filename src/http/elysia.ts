@@ -1,7 +1,12 @@
 // Every workaround for Elysia, so that an upgrade has one place to break: router, bodies, queries, routes, errors.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
+import {
+  type AnyElysia,
+  type DocumentDecoration,
+  getSchemaValidator,
+  ValidationError,
+} from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import type { Validator } from '../plant/mismatch'
 import { RequestError } from '../request-errors'
@@ -82,8 +87,8 @@ export const bodyOf = <Schema extends TSchema>(
 })
 
 /** Elysia's compiled validator of a schema, made at the first use to keep the start fast. */
-export function validatorOf(schema: TSchema): () => Validator & { Check(value: unknown): boolean } {
-  let validator: ReturnType<typeof getSchemaValidator> | undefined
+export function validatorOf(schema: TSchema) {
+  let validator: ReturnType<typeof getSchemaValidator<TSchema>> | undefined
   return () => {
     validator ??= getSchemaValidator(schema, { normalize: false })
     return validator
@@ -144,12 +149,8 @@ export const describedRoutes = ({ routes }: AnyElysia): readonly DescribedRoute[
     return detail ? [{ method, path, detail, body, params, query }] : []
   })
 
-type Mismatch = { readonly validator: Validator; readonly value: unknown }
-
-/**
- * The validator and the value of Elysia's validation error, whose own message echoes the value; null for other errors.
- */
-export function mismatchOf(error: unknown): Mismatch | null {
-  if (!(error instanceof Error && 'code' in error && error.code === 'VALIDATION')) return null
-  return 'validator' in error && 'value' in error ? (error as unknown as Mismatch) : null
-}
+/** The validator and the value of Elysia's validation error, whose own message echoes the value; null for other errors. */
+export const mismatchOf = (error: unknown) =>
+  error instanceof ValidationError
+    ? { validator: error.validator as Validator, value: error.value }
+    : null
