@@ -10,7 +10,7 @@ import { JSON_TYPE, mediaTypesOf } from './bodies/body'
 import { isOfPlants } from './conditions/await-change'
 import { type DescribedRoute, describedRoutes } from './elysia'
 import type { App } from './exchange'
-import { type HeaderName, headers, requestHeader } from './routes/describe'
+import { CONDITIONS, type HeaderName, headers } from './routes/describe'
 import { ErrorBody } from './routes/schemas'
 
 type Json = { readonly [key: string]: unknown }
@@ -50,7 +50,7 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
 
 const NO_FIELDS: t.TObject = t.Object({})
 
-function parameters(place: 'path' | 'query', schema: t.TObject | undefined) {
+function parameters(place: 'path' | 'query' | 'header', schema: t.TObject | undefined) {
   const { properties, required = [] } = schema ?? NO_FIELDS
   return Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -68,26 +68,24 @@ const mayAwaitChange = ({ method, path }: DescribedRoute): boolean =>
   method === 'GET' && isOfPlants(path)
 
 function refusalsOf(route: DescribedRoute): ErrorName[] {
-  const { method, detail, body, params, query } = route
+  const { method, path, detail, body } = route
   const errors = new Set<ErrorName>(['unexpected', ...(detail.refusals ?? [])])
   const add = (condition: unknown, ...names: ErrorName[]) => {
     if (condition) for (const name of names) errors.add(name)
   }
-  add(body, 'not JSON', 'invalid', 'too large', 'unsupported type')
-  add(params || query, 'invalid')
+  add(isOfPlants(path), 'invalid')
+  add(body, 'not JSON', 'too large', 'unsupported type')
   add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
   add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
-  add(mayAwaitChange(route), 'invalid', 'no change log', 'cursor expired', 'busy')
+  add(mayAwaitChange(route), 'no change log', 'cursor expired', 'busy')
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
-// A read stores nothing; a route that names the refusal itself tells whether writes succeed.
-function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string {
-  const { message } = ERRORS[error]
-  if (method !== 'GET') return message
-  const isOfRead = error === 'storage failed' && !detail.refusals?.includes(error)
-  return isOfRead ? CANNOT_READ : message.replace('; nothing was stored', '')
-}
+// A route that names the error itself tells whether writes succeed.
+const messageTo = ({ method, detail }: DescribedRoute, error: ErrorName): string =>
+  error === 'storage failed' && method === 'GET' && !detail.refusals?.includes(error)
+    ? CANNOT_READ
+    : ERRORS[error].message
 
 /** The answer to the refusals of one status. */
 function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
@@ -141,11 +139,15 @@ function responsesOf(route: DescribedRoute): Json {
 }
 
 /** The header of requests for plants. */
-const AWAITED_CHANGE = requestHeader(
-  'Plantstore-Cursor',
-  'The cursor of a change that the response must include. A read-only service waits for it for a second, then fails with 50301, or with 41001 if the change is not in its history; others have every change.',
-  '5d1be2a07c93f648-17',
-)
+const AWAITED_CHANGE = t.Object({
+  'Plantstore-Cursor': t.Optional(
+    t.String({
+      description:
+        'The cursor of a change that the response must include. A read-only service waits for it for a second, then fails with 50301, or with 41001 if the change is not in its history; others have every change.',
+      examples: ['5d1be2a07c93f648-17'],
+    }),
+  ),
+})
 
 function operation(route: DescribedRoute): Json {
   const { body, params, query, detail } = route
@@ -160,8 +162,8 @@ function operation(route: DescribedRoute): Json {
     parameters: [
       ...parameters('path', params),
       ...parameters('query', query),
-      ...(detail.parameters ?? []),
-      ...(mayAwaitChange(route) ? [AWAITED_CHANGE] : []),
+      ...(detail.refusals?.includes('precondition failed') ? parameters('header', CONDITIONS) : []),
+      ...(mayAwaitChange(route) ? parameters('header', AWAITED_CHANGE) : []),
     ],
     requestBody: body && { required: true, content: Object.fromEntries(types) },
     responses: responsesOf(route),
@@ -187,7 +189,7 @@ function openapiDocument(app: AnyElysia): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document, so that it works behind a proxy with a path prefix.
-    servers: [{ url: '.', description: 'The service that this description comes from.' }],
+    servers: [{ url: '.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
     paths,
@@ -222,7 +224,6 @@ export function openapi(app: App) {
       detail: {
         operationId: 'openapi',
         summary: 'Read this description',
-        description: 'In OpenAPI 3.1. Needs no token.',
         security: [],
         answers: () => ({
           200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),

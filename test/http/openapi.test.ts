@@ -206,7 +206,8 @@ test('the description says of a read that it failed, and only of a change that n
   const found = Object.entries(describe().paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => {
       const refusal = JSON.stringify(responses['503'] ?? {})
-      const isRead = method === 'get'
+      // The health check says that writes fail.
+      const isRead = method === 'get' && path !== '/health'
       const saysStored = refusal.includes('nothing was stored')
       const saysRead = refusal.includes('cannot read from the database')
       return { path, method, isRight: isRead ? !saysStored : saysStored && !saysRead, saysRead }

@@ -1,6 +1,6 @@
 // The routes' descriptions of their answers, for OpenAPI.
 
-import type { TSchema } from '@sinclair/typebox'
+import * as t from '@sinclair/typebox'
 import type { ErrorName } from '../../request-errors'
 import { CONDITION_PATTERN } from '../conditions/precondition'
 
@@ -10,7 +10,7 @@ declare module 'elysia/types' {
      * The successes by their status: the schemas of the body, one for each media type, or a description without a body.
      * A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`).
      */
-    answers?: () => Readonly<Record<number, TSchema | readonly TSchema[] | string>>
+    answers?: () => Readonly<Record<number, t.TSchema | readonly t.TSchema[] | string>>
     /** The headers of a success. */
     headers?: readonly HeaderName[]
     /** The operations that take the id of the body. */
@@ -55,32 +55,16 @@ export const headers = (names: readonly HeaderName[] = []) =>
     }),
   )
 
-/** A header of a request. */
-export const requestHeader = (
-  name: string,
-  description: string,
-  example: string,
-  pattern?: string,
-) => ({
-  name,
-  in: 'header' as const,
-  description,
-  required: false,
-  schema: { type: 'string' as const, ...(pattern === undefined ? {} : { pattern }) },
-  example,
+const condition = (description: string) =>
+  t.Optional(t.String({ description, pattern: CONDITION_PATTERN, examples: ['"xyzzy"'] }))
+
+/** The headers of requests for a stored plant. */
+export const CONDITIONS = t.Object({
+  'If-Match': condition('Entity tags, one of which the plant must have, or *; otherwise 412.'),
+  'If-None-Match': condition(
+    'Entity tags, none of which the plant may have, or *; otherwise 304 to a read, 412 to a change.',
+  ),
 })
 
-const condition = (name: string, description: string) =>
-  requestHeader(name, description, '"xyzzy"', CONDITION_PATTERN)
-
-/** The conditional headers and the errors of all routes of a stored plant. */
-export const STORED_PLANT = {
-  refusals: ['no such plant' as const, 'precondition failed' as const],
-  parameters: [
-    condition('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
-    condition(
-      'If-None-Match',
-      'Entity tags, none of which the plant may have, or *; otherwise 304 to a read, 412 to a change.',
-    ),
-  ],
-}
+/** The errors of the routes of a stored plant, which take conditions. */
+export const STORED_PLANT = ['no such plant', 'precondition failed'] as const

@@ -28,7 +28,7 @@ export const health =
         detail: {
           operationId: 'health',
           summary: 'Check whether the store can write',
-          description: 'For supervisors and load balancers. Needs no token.',
+          description: 'For supervisors and load balancers.',
           security: [],
           refusals: ['storage failed'],
           answers: () => ({ 200: Health }),
@@ -90,7 +90,6 @@ export const status =
         detail: {
           operationId: 'readStatus',
           summary: 'Read the state of the service',
-          description: 'With any token.',
           answers: () => ({ 200: Status }),
         },
       },

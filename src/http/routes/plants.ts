@@ -196,7 +196,7 @@ const listing =
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
-          description: 'Page by page. A search by `name` walks a few thousand plants a page.',
+          description: 'A search by `name` walks a few thousand plants a page.',
           headers: ['link'],
           answers: () => ({ 200: PlantPage }),
         },

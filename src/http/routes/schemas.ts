@@ -65,14 +65,13 @@ const NameParts = parameter<string[]>(
   },
 )
 
-const limitOf = (what: string) =>
-  parameter<string | number>(
-    `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
-    // Elysia fills in the default as a number.
-    (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
-    'expected an integer from 1 to 1000',
-    { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
-  )
+const Limit = parameter<string | number>(
+  `The most items on a page; default: ${DEFAULT_LIMIT}.`,
+  // Elysia fills in the default as a number.
+  (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
+  'expected an integer from 1 to 1000',
+  { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
+)
 
 const IdOrder = parameter<Order>(
   'The order of ids; default: asc. With desc, `after` means ids below it.',
@@ -99,7 +98,7 @@ const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description 
 
 /** The parameters of a list. */
 export const PlantList = parameters({
-  limit: t.Optional(limitOf('plants')),
+  limit: t.Optional(Limit),
   after: t.Optional(Cursor),
   tag: t.Optional(tagText('Only plants with exactly this tag.')),
   tagged: t.Optional(Tagged),
@@ -111,7 +110,7 @@ export type PlantList = typeof PlantList.static
 
 /** The parameters of a list of tags. */
 export const TagList = parameters({
-  limit: t.Optional(limitOf('tags')),
+  limit: t.Optional(Limit),
   after: t.Optional(
     tagText('The tag at which a page ended, or any text. The next page begins after it.'),
   ),
@@ -138,7 +137,7 @@ const LogCursorOrNow = logCursor(
 )
 
 const changeList = (after: typeof LogCursor) =>
-  parameters({ limit: t.Optional(limitOf('changes')), after: t.Optional(after) })
+  parameters({ limit: t.Optional(Limit), after: t.Optional(after) })
 
 /** The parameters of the feed of changes. */
 export const ChangeList = changeList(LogCursorOrNow)

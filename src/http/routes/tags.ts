@@ -23,7 +23,7 @@ export const tags =
         detail: {
           operationId: 'listTags',
           summary: 'List tags',
-          description: 'Page by page. Plants without a tag are not counted; the empty tag is one.',
+          description: 'Plants without a tag are not counted; the empty tag is one.',
           headers: ['link'],
           answers: () => ({ 200: TagPage }),
         },
