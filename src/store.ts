@@ -6,7 +6,7 @@ import type { RequestError } from './request-errors'
 import type { Tokens } from './token/tokens'
 
 /**
- * A store of plants. Each method may reject with a {@link RequestError}: `busy` if the queue is full, `cannot write` if
+ * A store of plants. Each method may reject with a {@link RequestError}: `busy` if the queue is full, `storage failed` if
  * the storage refuses it, `disk full` if the disk is full, or an error that the method documents. After a rejection
  * nothing was stored, with two exceptions: an `InDoubtError`, and the message of a command that says so. A daemon whose
  * disk fails ends, and answers no more. A method that changes something resolves when the change is durable: it survives

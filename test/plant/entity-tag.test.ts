@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { entityTagOf, restoreTag } from '../../src/plant/entity-tag'
+import { entityTagOf, holds, restoreTag } from '../../src/plant/entity-tag'
 import { OPTIONAL_TEXTS, ofOptionalTexts, type Plant } from '../../src/plant/plant'
 
 /** The entity tag of a plant that is sent as this JSON. */
@@ -46,4 +46,16 @@ test('an entity tag is restored from the forms that compressing proxies give it,
   }
   // It only looks like a form.
   expect(restoreTag('"ABCDEFGHIJKLMNOPQRS-br"')).toBe('"ABCDEFGHIJKLMNOPQRS-br"')
+})
+
+test('a precondition holds for the plant that If-Match names, and for none that If-None-Match names', () => {
+  const plant: Plant = { id: 1n, name: 'Rose' }
+  const tag = entityTagOf(plant)
+
+  expect(holds({}, plant)).toBeTrue()
+  expect(holds({ ifMatch: ['"other"', tag] }, plant)).toBeTrue()
+  expect(holds({ ifMatch: ['"other"'] }, plant)).toBeFalse()
+  expect(holds({ ifNoneMatch: ['"other"'] }, plant)).toBeTrue()
+  expect(holds({ ifNoneMatch: [tag] }, plant)).toBeFalse()
+  expect(holds({ ifNoneMatch: '*' }, plant)).toBeFalse()
 })

@@ -18,3 +18,8 @@ test.each<[string, TSchema, object]>([
   expect(Value.Check(schema, { ...value, more: 1 })).toBeFalse()
   expect(Value.Check(schema, { ...value, was: { tag: 'a', more: 1 } })).toBeFalse()
 })
+
+test.each([Plant, Replacement, PlantPatch])('a lone surrogate is no text', (schema) => {
+  expect(Value.Check(schema, { id: 1n, name: 'Rose 🌹' })).toBeTrue()
+  expect(Value.Check(schema, { id: 1n, name: 'Rose \ud83c' })).toBeFalse()
+})

@@ -88,9 +88,9 @@ function printTable(tokens: readonly Token[], now: number, { out }: CommandConte
   ])
   const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'LAST USED', 'STATE'], ...rows]
   const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0))
-  const widths = [0, 1, 2, 3].map(widthOf)
   for (const row of table) {
-    out.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`)
+    const cells = row.map((cell, column) => cell.padEnd(widthOf(column)))
+    out.write(`${cells.join('  ').trimEnd()}\n`)
   }
 }
 

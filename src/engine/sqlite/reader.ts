@@ -47,6 +47,7 @@ export function createTurns() {
   }
 
   return <T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    if (signal?.aborted) return Promise.reject(clientGone())
     if (waiting.size === MAX_WAITING_READS)
       return Promise.reject(new RequestError('busy', TOO_MANY_READS))
     return new Promise((resolve, reject) => {
@@ -118,7 +119,7 @@ export async function openReplica(
       return result
     } catch (error) {
       if (!(error instanceof OpenError)) throw error
-      if (failedAt === null) log('error', 'storage-failed', { detail: error.message })
+      if (failedAt === null) log('error', 'cannot-read', { detail: error.message })
       failedAt ??= performance.now()
       throw new RequestError('storage failed', CANNOT_READ)
     }

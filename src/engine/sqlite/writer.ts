@@ -64,7 +64,7 @@ export class Writer {
   }
 
   /**
-   * Makes a batch durable. Rejects if nothing was stored: `busy`, `cannot write` or `disk full`. If the disk fails, a
+   * Makes a batch durable. Rejects if nothing was stored: `busy`, `storage failed` or `disk full`. If the disk fails, a
    * daemon ends, and the promise never settles; a command gets an error that says so.
    */
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {

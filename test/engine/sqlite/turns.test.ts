@@ -79,6 +79,7 @@ test('skips a disconnected client, and makes room for another', async () => {
   await inTurn(read)
   await first
 
+  expect(await statusOf(inTurn(read, client.signal))).toBe('busy')
   expect(reads).toBe(1)
   expect(new Set(await Promise.all(gone))).toEqual(new Set(['busy']))
 })

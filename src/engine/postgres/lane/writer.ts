@@ -45,7 +45,7 @@ export class Writer {
 
   /**
    * Commits a step, after all earlier ones. Rejects with the server's error, or with
-   * `cannot write` if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is
+   * `storage failed` if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is
    * unknown until the server is found again; rejects with an `InDoubtError` if it stays unknown.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
