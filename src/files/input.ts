@@ -1,7 +1,6 @@
 // A file or standard input, read to its end or until interrupted.
 
 import { accessSync, constants, createReadStream, readSync, statSync } from 'node:fs'
-import { Readable } from 'node:stream'
 import { inputError, messageOf, OpenError, UsageError } from '../errors'
 import { openDescriptor } from './descriptor'
 
@@ -73,8 +72,10 @@ export async function* readInput(
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
+  // Loaded only if used, as a daemon never does.
+  const { ReadableStream } = await import('node:stream/web')
   const options = { highWaterMark: PART_BYTES, ...(path === '-' && { fd: 0 }) }
-  const reader = Readable.toWeb(createReadStream(path, options)).getReader()
+  const reader = ReadableStream.from(createReadStream(path, options)).getReader()
   signal.addEventListener('abort', () => reader.cancel().catch(() => {}))
   let bytesRead = 0
   while (!signal.aborted) {
