@@ -6,32 +6,21 @@ import { checkHistory, type Verdict } from './linearizable.ts'
 
 const SHOWN_OPERATIONS = 16
 
-/** The last operations of a plant that were called before the end of this one. */
-function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
-  const ids = new Set(idsOf(operation.request))
-  return operations
-    .filter((it) => it !== operation && it.called < operation.ended)
-    .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
-    .sort((a, b) => a.ended - b.ended)
-    .slice(-SHOWN_OPERATIONS)
-}
-
 /** Null for a history that is linearizable, else what is wrong with it, and the operations that led there. */
 export function explainVerdict(verdict: Verdict, operations: Operation[]): string | null {
   if (verdict.is === 'linearizable') return null
   const { operation } = verdict
-  if (verdict.is === 'undecided') {
-    return `undecided: over ${verdict.states} states looked at before ${show(operation)}`
-  }
-  const states = verdict.possible
-    .slice(0, 5)
-    .map((state) => state.map((fields) => fields ?? 'absent').join(', '))
-  return [
-    `no order explains ${show(operation)}`,
-    `before its end the store could only hold: ${states.join(' or ')}`,
-    'what was asked of these plants before:',
-    ...leadingTo(operation, operations).map(show),
-  ].join('\n    ')
+  const ids = new Set(idsOf(operation.request))
+  const before = operations
+    .filter((it) => it !== operation && it.called < operation.ended)
+    .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
+    .sort((a, b) => a.ended - b.ended)
+    .slice(-SHOWN_OPERATIONS)
+  const states =
+    verdict.is === 'violated'
+      ? `in no possible state: ${JSON.stringify(verdict.possible.slice(0, 5))}`
+      : `undecided after ${verdict.states} states`
+  return [`${show(operation)}, ${states}; before:`, ...before.map(show)].join('\n    ')
 }
 
 const ENOUGH_CHANGES = 1000

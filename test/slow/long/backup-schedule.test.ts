@@ -261,21 +261,6 @@ test('a damaged database gets no backup, and no old one is removed', async () =>
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
-test('continues after the folder was missing for a while', async () => {
-  using store = await prepare()
-  const { folder, backups } = store
-
-  await using daemon = await store.start('--backup-every', '1s')
-  await daemon.event('backup-made')
-  renameSync(backups, folder.file('away'))
-  await daemon.event('backup-failed')
-  expect((await daemon.fetch('/health')).status).toBe(200)
-  expect((await daemon.create('{"id":777,"name":"a"}')).status).toBe(200)
-  const before = eventsOf(daemon, 'backup-made').length
-  renameSync(folder.file('away'), backups)
-  await daemon.prints(() => eventsOf(daemon, 'backup-made').length > before)
-})
-
 test.each([
   ['plants.db', 'plants-20260131T120000Z.db'],
   ['/data/a+b', 'a+b-20260131T120000Z.db'],

@@ -91,18 +91,6 @@ test('reports each plant as if the plants were sent one by one', async () => {
   )
 })
 
-test('creates each plant once, if two programs create it with different names at the same time', async () => {
-  const others = rowOf(-20_000n, 4000)
-  const renamed = others.map((plant) => ({ ...plant, name: 'other' }))
-
-  const [mine, theirs] = await Promise.all([createAll(others), createAll(renamed.toReversed())])
-
-  expect(mine.created + theirs.created).toBe(4000)
-  expect([mine.refused, theirs.refused]).toEqual([theirs.created, mine.created])
-  const found = storedPlants(database).filter(({ id }) => id >= -20_000n && id < -16_000n)
-  expect(found.filter(({ name }) => name === 'other')).toHaveLength(theirs.created)
-})
-
 test('creates plants that were deleted after they had refused a batch', async () => {
   const plants = rowOf(-30_000n, 30)
 

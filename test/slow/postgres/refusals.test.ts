@@ -18,13 +18,6 @@ const FORCED = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
 /** A lost privilege or object, its loss and repair, the SQLSTATE, and true if only a write shows the loss. */
 const REFUSALS = [
   [
-    'INSERT',
-    'REVOKE INSERT ON plants FROM $role',
-    'GRANT INSERT ON plants TO $role',
-    '42501',
-    false,
-  ],
-  [
     'UPDATE',
     'REVOKE UPDATE ON plants FROM $role',
     'GRANT UPDATE ON plants TO $role',

@@ -103,12 +103,6 @@ test('refuses tables of another program', async (server) => {
   )
 })
 
-test('is not created by a command that only reads', async (server) => {
-  const url = await newDatabase(server)
-
-  expect(openStore(url, commandUser({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
-})
-
 test('refuses a token in one process once another has revoked it', async (server) => {
   const url = await newDatabase(server)
   const [one, other] = await Promise.all([openAt(url), openAt(url)])
