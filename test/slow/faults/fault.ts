@@ -10,6 +10,8 @@ export interface Fault {
 /** The problems that a fault has found. */
 export class Report {
   readonly problems: string[] = []
+  /** What was counted; printed of a fault that passed, too. */
+  readonly counts: string[] = []
 
   note(...problems: string[]): void {
     this.problems.push(...problems)

@@ -9,10 +9,10 @@ export function print(
   word: Result | 'again',
   { name, about }: { readonly name: string; readonly about: string },
   startedAt: number,
-  problems: readonly string[],
+  findings: readonly string[],
 ): void {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
-  const shown = [about, ...problems].join(' | ')
+  const shown = [about, ...findings].join(' | ')
   console.log(`${word.padEnd(7)} ${name.padEnd(22)} ${seconds} s  ${shown}`)
   if (word !== 'again') results[word]++
 }

@@ -27,6 +27,7 @@ import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
 import { print, printSum, type Result } from './results.ts'
 import { sigtermFaults } from './sigterm.ts'
+import { soakFaults } from './soak.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 
@@ -40,6 +41,7 @@ const faults: Fault[] = [
   ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
+  ...soakFaults,
   ...stallFaults,
   ...linearizabilityFaults,
   ...sigtermFaults,
@@ -75,7 +77,7 @@ const BUSY = /^too (slow|few)|^not within |did not (heal|recover)$|was not hurt$
 const ATTEMPTS = 2
 const SHOWN_PROBLEMS = 5
 
-async function attempt(fault: Fault): Promise<{ word: Result; problems: string[] }> {
+async function attempt(fault: Fault) {
   const report = new Report()
   const folder = join(temporaryFolder(), fault.name)
   mkdirSync(folder)
@@ -83,21 +85,23 @@ async function attempt(fault: Fault): Promise<{ word: Result; problems: string[]
     await fault.run(folder, report)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    if (error instanceof Skipped) return { word: 'skipped', problems: [message] }
+    if (error instanceof Skipped)
+      return { word: 'skipped' as const, counts: [], problems: [message] }
     report.note(message)
   } finally {
     await undoAll()
   }
   const problems = [...new Set(report.problems)]
-  return { word: problems.length === 0 ? 'passed' : 'FAILED', problems }
+  const word: Result = problems.length === 0 ? 'passed' : 'FAILED'
+  return { word, counts: report.counts, problems }
 }
 
 async function inject(fault: Fault): Promise<void> {
   for (let n = 1; ; n++) {
     const start = performance.now()
-    const { word, problems } = await attempt(fault)
+    const { word, counts, problems } = await attempt(fault)
     const isBusy = word === 'FAILED' && n < ATTEMPTS && problems.every((it) => BUSY.test(it))
-    print(isBusy ? 'again' : word, fault, start, problems.slice(0, SHOWN_PROBLEMS))
+    print(isBusy ? 'again' : word, fault, start, [...counts, ...problems.slice(0, SHOWN_PROBLEMS)])
     if (!isBusy) return
   }
 }

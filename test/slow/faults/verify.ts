@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../harness/folder.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
 import { type Daemon, serve } from './daemon.ts'
 import type { Report } from './fault.ts'
-import { type Ledger, plantOf, recovers, settle } from './load.ts'
+import { type Ledger, plantOf, recovers, settle, tally } from './load.ts'
 
 export interface Verdict {
   /** Acknowledged, but not in the database. */
@@ -116,7 +116,13 @@ export async function endWell(
   report: Report,
 ): Promise<void> {
   await stopWell(daemon, report)
-  report.note(...faultsOf(verify(database, ledger)))
+  const verdict = verify(database, ledger)
+  report.note(...faultsOf(verdict))
+  const { stored, refused, unknown } = tally(ledger)
+  report.counts.push(
+    `${stored} acknowledged, ${refused} refused, ${unknown} unanswered`,
+    `${verdict.lost} lost, ${verdict.returned} refused but stored`,
+  )
 }
 
 /** Stops a daemon by SIGTERM, which must end it with 0. */
