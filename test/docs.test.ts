@@ -341,7 +341,7 @@ test("a release's pages have no link to a file that it lacks", async () => {
 test.skipIf(!Bun.which('curl'))('each curl line of docs/api.md works as pasted', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ cwd: folder.path })
-  await daemon.create('{"id":1,"name":"Monstera deliciosa","tag":"aroid"}')
+  await daemon.create(1, 'Monstera deliciosa', 'aroid')
   const blocks = [...read('docs/api.md').matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text)
   const lines = blocks.flatMap((text) => text.match(/^curl (?:.*\\\n)*.*$/gm) ?? [])
 

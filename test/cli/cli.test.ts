@@ -329,7 +329,7 @@ test('reads options from the environment, and a flag wins', async () => {
   }
   {
     await using daemon = await startDaemon({ cwd: folder.path, env })
-    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
+    expect((await daemon.create(1)).status).toBe(413)
     expect(daemon.url).not.toEndWith(':1')
     await daemon.event('request')
     expect(await daemon.event('listening')).toMatchObject({ host: '0.0.0.0' })
@@ -338,7 +338,7 @@ test('reads options from the environment, and a flag wins', async () => {
 
   const args = ['--max-body-bytes', '100', '--host', '127.0.0.1', '--no-log-requests']
   await using daemon = await startDaemon({ database: folder.file('by-flag.db'), args, env })
-  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+  expect((await daemon.create(1)).status).toBe(200)
   expect(existsSync(folder.file('by-flag.db'))).toBeTrue()
   expect(await daemon.stop()).toBe(0)
   expect(daemon.events().map(({ event }) => event)).not.toContain('request')

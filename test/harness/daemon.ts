@@ -147,8 +147,10 @@ export async function listening(child: Process, token: string = TOKEN, patience 
       const sample = samples.find((line) => line.startsWith(`${name} `))
       return Number(sample?.split(' ').at(-1))
     },
-    /** Creates a plant from JSON text, which can hold any int64 id. */
-    create(body: string): Promise<Response> {
+    /** Creates a plant by its fields, or by a text. */
+    create(plant: bigint | number | string, name = 'Rose', tag?: string): Promise<Response> {
+      const fields = JSON.stringify({ name, tag }).slice(1)
+      const body = typeof plant === 'string' ? plant : `{"id":${plant},${fields}`
       return this.fetch('/plants', { method: 'POST', body })
     },
   }

@@ -35,7 +35,7 @@ test('a batch may have 1,000 plants', async () => {
 describe.each(BATCHES)('%s %s', (method, path) => {
   /** Resolves to the message of a refusal that has changed nothing. */
   async function refusalOf(body: string): Promise<string> {
-    await daemon.create('{"id":30,"name":"Moss"}')
+    await daemon.create(30, 'Moss')
     const before = storedPlants(database)
     const message = await expectError(await daemon.fetch(path, { method, body }), 40002)
     expect(storedPlants(database)).toEqual(before)

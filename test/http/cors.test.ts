@@ -15,8 +15,8 @@ const { daemon } = ownDaemon({
   args: [...args, '--log-requests', '--rate-limit', '1000000'],
 })
 beforeAll(async () => {
-  await daemon.create('{"id":1,"name":"Rose"}')
-  await daemon.create('{"id":2,"name":"Lily"}')
+  await daemon.create(1)
+  await daemon.create(2, 'Lily')
 })
 
 const authorization = `Bearer ${TOKEN}`
@@ -164,7 +164,7 @@ test('the daemon exposes every header that a page may not read by default', asyn
 
 test('without the option an answer is the same, whatever the origin', async () => {
   await using plain = await startTemporary()
-  await plain.create('{"id":1,"name":"Rose"}')
+  await plain.create(1)
   const bytes = async (line: string, origin: Headers) => {
     const answer = await once(plain.port, head(line, { authorization, ...origin }))
     return { ...answer, headers: { ...answer?.headers, date: '' } }

@@ -20,7 +20,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   'a daemon stops on %s, and leaves one database file',
   async (signal) => {
     await using daemon = await startTemporary()
-    await daemon.create('{"id":1,"name":"Rose"}')
+    await daemon.create(1)
 
     expect(await daemon.stop(signal)).toBe(0)
 
@@ -91,7 +91,7 @@ test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
     process.kill(daemon.pid, signal)
     await Bun.sleep(50)
 
-    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+    expect((await daemon.create(1)).status).toBe(200)
     expect(await daemon.stop()).toBe(0)
     expect(daemon.events().map((line) => line.event)).toEqual(['listening', 'stopping', 'stopped'])
   },
@@ -179,7 +179,7 @@ const canBePid1 = Bun.spawnSync([...asPid1, 'true']).exitCode === 0
 
 test.skipIf(!canBePid1)('a daemon stops on SIGTERM as process 1 of a container', async () => {
   await using daemon = await startTemporary({ under: asPid1 })
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   const children = readFileSync(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
 
   process.kill(Number(children.trim()), 'SIGTERM')

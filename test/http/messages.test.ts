@@ -6,7 +6,7 @@ import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database } = ownDaemon()
-beforeAll(() => daemon.create('{"id":3,"name":"Elm","tag":"tree"}'))
+beforeAll(() => daemon.create(3, 'Elm', 'tree'))
 
 const RULE = 'expected a string without U+0000 and without unpaired surrogates'
 const INT64 = 'expected an integer from -9223372036854775808 to 9223372036854775807'

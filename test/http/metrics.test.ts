@@ -71,8 +71,8 @@ test('every family of metrics has the format of Prometheus', async () => {
 })
 
 test('the daemon counts requests by method, route and status, whatever their paths', async () => {
-  await daemon.create('{"id":1,"name":"Rose"}')
-  await daemon.create('{"id":1,"name":"Lily"}')
+  await daemon.create(1)
+  await daemon.create(1, 'Lily')
   for (const id of [1, 2, 3]) await daemon.fetch(`/plants/${id}`)
   await daemon.fetch('/no"where\\')
   const sample = await read()
@@ -98,7 +98,7 @@ test('the daemon counts a write whose client has gone as 499, and stores nothing
   // Locked: the writes that follow the first wait for it.
   using locker = new Database(database)
   locker.run('BEGIN IMMEDIATE')
-  const first = daemon.create('{"id":700,"name":"Rose"}')
+  const first = daemon.create(700)
   await Bun.sleep(50)
   const controller = new AbortController()
   const left = daemon.fetch('/plants', {
@@ -119,9 +119,9 @@ test('the daemon counts a write whose client has gone as 499, and stores nothing
 
 test('the daemon counts the commits that changed something, and no others', async () => {
   const before = await read()
-  await daemon.create('{"id":10,"name":"Rose"}')
-  await daemon.create('{"id":10,"name":"Rose"}')
-  await daemon.create('{"id":10,"name":"Lily"}')
+  await daemon.create(10)
+  await daemon.create(10)
+  await daemon.create(10, 'Lily')
   await daemon.fetch('/plants/99', { method: 'DELETE' })
   await daemon.fetch('/health')
   const after = await read()

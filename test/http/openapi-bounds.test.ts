@@ -41,7 +41,7 @@ const description = own(
 )
 /** A cursor of the change log. */
 const cursor = own(async () => {
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   const answer = await daemon.fetch('/plants/changes?after=now')
   return (await answer.json()) as { readonly next: string }
 })
@@ -91,7 +91,7 @@ const textsAround = (next: string) => [
 ]
 const CONDITIONS = [
   ...['*', '**', '"a"', 'W/"a"', 'w/"a"', '"a", "b"', '"a","b",W/"c"', '"a" "b"', '"a b"', 'a'],
-  ...['"', '"a', '*, "a"', '"a", *', '"a";q=1', '""', '"é"', '"a,b"'],
+  ...['', ',', 'W/ "a"', '"a""b"', '"', '"a', '*, "a"', '"a", *', '"a";q=1', '""', '"é"', '"a,b"'],
 ]
 
 /** The value of a text in a URL or a header: a list of it, or an integer, if the schema requires one and it is one. */

@@ -32,7 +32,7 @@ test.each([
 ])(
   'the daemon refuses %s as unknown, in a short and in a long batch',
   async (field, place, fields) => {
-    await daemon.create('{"id":40,"name":"Ash"}')
+    await daemon.create(40, 'Ash')
     const before = storedPlants(database)
     const plants = `{"id":41,"name":"Box"},{"id":40,"name":"x",${field}}`
 
@@ -47,7 +47,7 @@ test.each([
 )
 
 test('the daemon keeps the conditions of a long batch', async () => {
-  await daemon.create('{"id":15,"name":"Ivy","tag":"shade"}')
+  await daemon.create(15, 'Ivy', 'shade')
   const spaces = ' '.repeat(100_000)
 
   const answer = await patch(

@@ -17,7 +17,7 @@ test.each([
   'Application/Merge-Patch+JSON',
 ])('a patch of type %s changes the fields that it has, and removes those of null', async (type) => {
   const id = 9223372036854775807n
-  await daemon.create(`{"id":${id},"name":"Rose"}`)
+  await daemon.create(id)
   await patch(id, '{"name":"Rose","tag":"shrub"}')
 
   const answer = await patch(id, '{"tag":null}', { 'content-type': type })
@@ -33,7 +33,7 @@ test.each([
   'application/merge-patch+json; charset=latin1',
   'application/merge-patch+json, application/json',
 ])('the daemon refuses a patch of type %s, and names the accepted types', async (type) => {
-  await daemon.create('{"id":8,"name":"Bay"}')
+  await daemon.create(8, 'Bay')
 
   const answer = await patch(8n, '{"name":"a"}', { 'content-type': type })
 

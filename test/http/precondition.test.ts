@@ -24,7 +24,7 @@ const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"'
 
 test('every answer with a plant has a strong entity tag of its stored fields', async () => {
   const id = 9223372036854775807n
-  await daemon.create(`{"id":${id},"name":"Rose","tag":"shrub"}`)
+  await daemon.create(id, 'Rose', 'shrub')
 
   const first = await read(id)
   expect(first).toMatch(STRONG)
@@ -40,7 +40,7 @@ test('every answer with a plant has a strong entity tag of its stored fields', a
 })
 
 test('the daemon answers 304 without a body if the client has the plant', async () => {
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   const tag = await read(1n)
 
   for (const header of [tag, `W/${tag}`, `${OTHER}, ${tag}`, `,, "a,b" , W/${tag} ,`, '*']) {
@@ -83,7 +83,7 @@ const fill = (headers: Record<string, string>, tag: string) =>
   )
 
 test.each(failing)('changes nothing if %j fails', async (headers) => {
-  await daemon.create('{"id":3,"name":"Oak"}')
+  await daemon.create(3, 'Oak')
   const filled = fill(headers, await read(3n))
 
   await expectError(await put(3n, '{"name":"Elm"}', filled), 41201)
@@ -93,7 +93,7 @@ test.each(failing)('changes nothing if %j fails', async (headers) => {
 })
 
 test.each(holding)('changes the plant if %j holds', async (headers) => {
-  await daemon.create('{"id":4,"name":"Oak"}')
+  await daemon.create(4, 'Oak')
 
   expect((await put(4n, '{"name":"Elm"}', fill(headers, await read(4n)))).status).toBe(200)
   expect((await patch(4n, '{"name":"Yew"}', fill(headers, await read(4n)))).status).toBe(200)
@@ -157,7 +157,7 @@ const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, I
 ]
 
 test.each(faults)('every method of a plant refuses %s: %d', async (_, error, id, init) => {
-  await daemon.create('{"id":400,"name":"Oak"}')
+  await daemon.create(400, 'Oak')
   for (const method of init.body ? ['PUT', 'PATCH'] : ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const body = method.startsWith('P') ? { body: '{"name":"Elm"}' } : {}
 
@@ -168,28 +168,15 @@ test.each(faults)('every method of a plant refuses %s: %d', async (_, error, id,
   expect(stored(404n)).toBeUndefined()
 })
 
-test.each([
-  '',
-  'abc',
-  '"abc',
-  '"a" "b"',
-  '"a""b"',
-  '"a b"',
-  'w/"a"',
-  'W/ "a"',
-  '*, "a"',
-  '**',
-  ',',
-])('a read refuses the malformed condition %j', async (text) => {
-  await daemon.create('{"id":6,"name":"Oak"}')
+test('the message of a malformed condition names its header', async () => {
   for (const name of ['If-Match', 'If-None-Match']) {
-    const answer = await send(6n, { headers: { [name]: text } })
+    const answer = await send(6n, { headers: { [name]: '"a" "b"' } })
     expect(await expectError(answer, 40002)).toStartWith(`${name}: expected * or entity tags`)
   }
 })
 
 test('the daemon reads conditions that come in several header lines', async () => {
-  await daemon.create('{"id":7,"name":"Oak"}')
+  await daemon.create(7, 'Oak')
   const tag = await read(7n)
   const request = (lines: string[]) =>
     head('DELETE /plants/7', { authorization: `Bearer ${TOKEN}` }).replace(
@@ -202,7 +189,7 @@ test('the daemon reads conditions that come in several header lines', async () =
 })
 
 test('the daemon recognizes an entity tag that a compressing proxy changed', async () => {
-  await daemon.create('{"id":12,"name":"Oak"}')
+  await daemon.create(12, 'Oak')
   const tag = await read(12n)
   const form = `W/${tag.replace(/"$/, '-gzip"')}`
 

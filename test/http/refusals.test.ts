@@ -8,7 +8,7 @@ const { daemon, database, createToken } = ownDaemon({ args: ['--max-body-bytes',
 const tokens = { valid: TOKEN, unknown: 'pst_unknown_0123456789', reader: '' }
 beforeAll(async () => {
   tokens.reader = await createToken('reader', '--scope', 'read')
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
 })
 
 type Sent = {

@@ -34,7 +34,7 @@ test('the daemon logs the client, the name of the token, the id and the time to 
   const { out } = await runProgram(create)
   const authorization = `Bearer ${/pst_\S+/.exec(out)?.[0]}`
 
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   await daemon.fetch('/plants/1', { headers: { authorization } })
   await daemon.fetch('/plants/1', { method: 'DELETE', headers: { authorization } })
   await runProgram(['token', 'revoke', 'my laptop', '--database', database])

@@ -11,7 +11,7 @@ const { daemon, folder, createToken } = ownDaemon()
 const isServer = Boolean(Bun.env.PLANTSTORE_TEST_DATABASE)
 
 test('GET /status gives any token the version, the plants and that it can write', async () => {
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   const reader = await createToken('reader', '--scope', 'read')
 
   const headers = { authorization: `Bearer ${reader}` }
@@ -43,7 +43,7 @@ test('GET /status has the last backup, the change log and its followers', async 
   const args = ['--keep-changes', '1d', ...backups]
   await using logged = await startDaemon({ database: folder.file('logged.db'), args })
   const before = Date.now()
-  await logged.create('{"id":1,"name":"Rose"}')
+  await logged.create(1)
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${TOKEN}` }
   const stream = await fetch(`${logged.url}/plants/changes`, { headers })
   const read = async () => (await (await logged.fetch('/status')).json()) as Status

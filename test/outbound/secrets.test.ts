@@ -28,7 +28,7 @@ const behaviors: [name: string, Behavior][] = [
 test.each(behaviors)('forward prints no secret: %s', async (name, behavior) => {
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   using receiver = await behave(behavior)
   const url = `http://${USER}${receiver.host}${SECRET_PATH}`
   const files = ['--cursor-file', folder.file(name), '--secret-file', secretFile]

@@ -22,7 +22,7 @@ test.each([
   ['the file', ofFile],
   ['the daemon', ofDaemon],
 ])('prints the change log of %s, with exact ids, and continues after a cursor', async (_, from) => {
-  await daemon.create('{"id":9223372036854775807,"name":"a"}')
+  await daemon.create(9223372036854775807n, 'a')
   await daemon.fetch('/plants/9223372036854775807', { method: 'DELETE' })
 
   const all = await runProgram(['changes', ...from()], { env })

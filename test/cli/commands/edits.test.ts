@@ -56,7 +56,7 @@ test('the number of plants is corrected beside a daemon, with the statement that
   folder.edit(recount)
 
   expect(code).toBe(1)
-  await daemon.create('{"id":8,"name":"plant 8"}')
+  await daemon.create(8, 'plant 8')
   expect((await check(database)).out).toStartWith('ok: 4 plants, ')
   const status = (await (await daemon.fetch('/status')).json()) as { plants: number }
   expect(status.plants).toBe(4)

@@ -94,7 +94,7 @@ test('never writes over the database', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve()
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   symlinkSync(database, folder.file('link.csv'))
 
   for (const name of ['plants.db', 'plants.db-wal', 'plants.db-shm', 'link.csv']) {
@@ -103,7 +103,7 @@ test('never writes over the database', async () => {
     expect({ name, code }).toEqual({ name, code: 2 })
     expect(err).toContain('is in use by this command')
   }
-  expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(200)
+  expect((await daemon.create(2)).status).toBe(200)
 })
 
 test.each([

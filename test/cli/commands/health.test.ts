@@ -37,7 +37,7 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
 test('prints the state of the service with --json', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   const env = { PLANTSTORE_PORT: String(daemon.port), PLANTSTORE_TOKEN: TOKEN }
 
   const { out, err, code } = await runProgram(['health', '--json'], { env })

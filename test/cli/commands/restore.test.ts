@@ -173,7 +173,7 @@ test('refuses while another program reads the database, and changes nothing', as
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const daemon = await folder.serve()
-  await daemon.create('{"id":50,"name":"in the log"}')
+  await daemon.create(50, 'in the log')
   await daemon.stop('SIGKILL')
   const reader = new Database(database, { readwrite: true, create: false })
   reader.run('BEGIN')
@@ -246,14 +246,14 @@ test('refuses to restore while a daemon serves the database', async () => {
 
   expect(code).toBe(1)
   expect(err).toContain('another plantstore serves')
-  expect((await daemon.create('{"id":100,"name":"still here"}')).status).toBe(200)
+  expect((await daemon.create(100, 'still here')).status).toBe(200)
 })
 
 test('keeps a database without its header together with its log', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const daemon = await folder.serve()
-  await daemon.create('{"id":50,"name":"in the log"}')
+  await daemon.create(50, 'in the log')
   await daemon.stop('SIGKILL')
   truncateSync(database, 0)
   const size = statSync(`${database}-wal`).size

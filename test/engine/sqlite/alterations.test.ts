@@ -21,14 +21,14 @@ test('a trigger that is added while the daemon serves stops all writes, and no r
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
-  await daemon.create('{"id":1,"name":"Rose"}')
-  await daemon.create('{"id":2,"name":"Lily"}')
+  await daemon.create(1)
+  await daemon.create(2, 'Lily')
   const before = storedPlants(database)
   folder.edit(`${IGNORE_UPDATES};
      CREATE TRIGGER kept BEFORE DELETE ON plants BEGIN SELECT RAISE(IGNORE); END`)
 
   const answers = await Promise.all([
-    daemon.create('{"id":3,"name":"Fern"}'),
+    daemon.create(3, 'Fern'),
     daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Peony' } }),
     daemon.fetch('/plants/1', { method: 'PATCH', json: { tag: 'red' } }),
     daemon.fetch('/plants/1', { method: 'DELETE' }),
@@ -60,10 +60,10 @@ test('a daemon that starts on a database with a trigger reads, and says which tr
   expect(await daemon.event('cannot-write')).toMatchObject({ detail: NAMED })
   expect(await healthOf(daemon)).toContain('frozen')
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
-  expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(503)
+  expect((await daemon.create(9, 'Fern')).status).toBe(503)
   folder.edit('DROP TRIGGER frozen')
   await until('the daemon to write', async () => (await daemon.fetch('/health')).status === 200)
-  expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(200)
+  expect((await daemon.create(9, 'Fern')).status).toBe(200)
 })
 
 test.each([
@@ -120,13 +120,13 @@ test.each([
     using folder = storeFolder()
     const { database } = folder
     await using daemon = await folder.serve()
-    await daemon.create('{"id":1,"name":"Rose","tag":"7"}')
+    await daemon.create(1, 'Rose', '7')
     folder.edit(
       `ALTER TABLE plants RENAME TO old; ${sql}; INSERT INTO plants SELECT * FROM old; DROP TABLE old;`,
     )
     const before = storedPlants(database)
 
-    const answer = await daemon.create('{"id":2,"name":"Rose","tag":"12"}')
+    const answer = await daemon.create(2, 'Rose', '12')
 
     expect(answer.status).toBe(503)
     expect(await answer.json()).toEqual({

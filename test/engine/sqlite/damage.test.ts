@@ -35,7 +35,7 @@ test('a damaged page fails the requests that need it, and no others', async () =
       'a page of the database is damaged or cannot be read',
     )
     const others = await Promise.all([
-      daemon.create(`{"id":${PLANTS + round},"name":"Rose"}`),
+      daemon.create(PLANTS + round),
       daemon.fetch('/plants/0'),
       daemon.fetch('/plants?limit=5'),
       daemon.fetch('/health'),
@@ -70,7 +70,7 @@ test('a write that needs a damaged page fails alone in its commit', async () => 
   const [met, ...others] = await Promise.all([
     patch(damaged),
     patch(0),
-    daemon.create(`{"id":${PLANTS},"name":"Rose"}`),
+    daemon.create(PLANTS),
     patch(PLANTS - 1),
   ])
 
@@ -112,7 +112,7 @@ test('an entry of the change log that cannot be parsed fails the requests that r
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
-  for (const id of [1, 2, 3]) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  for (const id of [1, 2, 3]) await daemon.create(id)
   using db = new Database(database)
   db.run(`UPDATE changes SET after = replace(after, '}', '{') WHERE number = 2`)
 
@@ -122,7 +122,7 @@ test('an entry of the change log that cannot be parsed fails the requests that r
       'a page of the database is damaged or cannot be read',
     )
     const others = await Promise.all([
-      daemon.create(`{"id":${10 + round},"name":"Rose"}`),
+      daemon.create(10 + round),
       daemon.fetch('/plants/2'),
       daemon.fetch('/plants/1/history'),
     ])

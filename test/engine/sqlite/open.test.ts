@@ -67,7 +67,7 @@ async function killedStore(folder: ReturnType<typeof temporaryFolder>) {
   const [database, backup] = [folder.file('plants.db'), folder.file('backup.db')]
   const daemon = await startDaemon({ database })
   await runProgram(['backup', backup, '--database', database])
-  for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  for (let id = 0; id < 20; id++) await daemon.create(id)
   await daemon.stop('SIGKILL')
   const paths: Record<string, string> = { BACKUP: backup, NEW: folder.file('new.db') }
   return { database, backup, place: (words: string[]) => words.map((word) => paths[word] ?? word) }
@@ -162,7 +162,7 @@ test('makes a database that only its owner can read and any SQLite tool can', as
   using folder = storeFolder()
   const { database } = folder
   const daemon = await folder.serve()
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   for (const name of readdirSync(folder.path)) {
     expect({ name, mode: statSync(folder.file(name)).mode & 0o077 }).toEqual({ name, mode: 0 })
   }
@@ -283,7 +283,7 @@ test.each(['deleted', 'emptied'])(
     using folder = storeFolder()
     const file = folder.database
     const daemon = await startDaemon({ database: file })
-    await daemon.create('{"id":1,"name":"Rose"}')
+    await daemon.create(1)
     await daemon.stop('SIGKILL')
     const database = readFileSync(file)
     const wal = readFileSync(`${file}-wal`)
@@ -319,7 +319,7 @@ test.each([
 /** A database with one plant in it, made by the program. */
 async function makeDatabase(file: string): Promise<void> {
   const daemon = await startDaemon({ database: file })
-  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create(1)
   await daemon.stop()
 }
 
@@ -356,11 +356,11 @@ test('watches the WAL of a database behind a link', async () => {
   mkdirSync(folder.file('data'))
   symlinkSync(folder.file('data/plants.db'), folder.file('link.db'))
   await using daemon = await startDaemon({ database: folder.file('link.db') })
-  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+  expect((await daemon.create(1)).status).toBe(200)
 
   expect(await (await daemon.fetch('/metrics')).text()).toMatch(/^plantstore_wal_bytes [1-9]/m)
   rmSync(folder.file('data/plants.db-wal'))
-  expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(503)
+  expect((await daemon.create(2)).status).toBe(503)
 })
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
