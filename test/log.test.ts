@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createLog } from '../src/log'
 import { hasScript, storeFolder } from './harness/commands'
-import { PATIENCE_MS, program, startProgram, temporaryFolder } from './harness/daemon'
+import { PATIENCE_MS, startProgram, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -57,33 +57,9 @@ test('logs warnings and errors at the level warn, and no more', () => {
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(['warn', 'error'])
 })
 
-/** The lines of a daemon on a terminal, from its start to its end. */
-async function onTerminal(...flags: readonly string[]): Promise<readonly string[]> {
-  using folder = temporaryFolder()
-  const serve = ['serve', '--port', '0', '--database', folder.file('plants.db')]
-  const words = [...program, ...serve, ...flags]
-  const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`
-  const terminal = Bun.spawn(['script', '--quiet', '--return', '--command', command, '/dev/null'], {
-    env: { PATH: Bun.env.PATH ?? '', SHELL: '/bin/sh' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  let text = ''
-  for await (const chunk of terminal.stdout) {
-    const before = text
-    text += Buffer.from(chunk).toString()
-    if (text.includes('Create a plant:') && !before.includes('Create a plant:')) {
-      process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM')
-    }
-  }
-
-  expect(await terminal.exited).toBe(0)
-  return text.split(/\r?\n/)
-}
-
 test.skipIf(!hasScript)('logs text on a terminal', async () => {
-  const lines = await onTerminal()
+  using folder = storeFolder()
+  const lines = (await folder.serveOnTerminal()).split(/\r?\n/)
 
   expect(lines.filter((line) => line.startsWith('{'))).toEqual([])
   const logged = lines.filter((line) => RFC3339.test(line.slice(0, 24)))
@@ -95,7 +71,9 @@ test.skipIf(!hasScript)('logs text on a terminal', async () => {
 })
 
 test.skipIf(!hasScript)('logs JSON on a terminal with --log-format json', async () => {
-  const lines = (await onTerminal('--log-format', 'json')).filter((line) => line.startsWith('{'))
+  using folder = storeFolder()
+  const text = await folder.serveOnTerminal('--log-format', 'json')
+  const lines = text.split(/\r?\n/).filter((line) => line.startsWith('{'))
 
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(['listening', 'stopping', 'stopped'])
 })

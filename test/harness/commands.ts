@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { type DaemonOptions, type RunOptions, runProgram, startDaemon } from './daemon'
+import { type DaemonOptions, program, type RunOptions, runProgram, startDaemon } from './daemon'
 import { temporaryFolder } from './folder'
-import type { run } from './process'
+import { type run, startProcess } from './process'
 
 /** NDJSON of plants with the ids from `from` on, below `end`. */
 export const lines = (from: number, end: number): string =>
@@ -19,6 +19,20 @@ export const lines = (from: number, end: number): string =>
 
 export const importLines = (database: string, stdin: string) =>
   runProgram(['import', '-', '--format', 'ndjson', '--database', database], { stdin })
+
+/** The output of a daemon on a terminal, from its start to SIGTERM, once it has said how to make a token. */
+async function serveOnTerminal(database: string, flags: readonly string[]): Promise<string> {
+  const words = [...program, 'serve', '--port', '0', '--database', database, ...flags]
+  const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`
+  await using terminal = startProcess(
+    ['script', '--quiet', '--return', '--command', command, '/dev/null'],
+    { env: { SHELL: '/bin/sh' } },
+  )
+  await terminal.prints(() => terminal.out().includes('to make another token'))
+  process.kill(Number(/pid=(\d+)/.exec(terminal.out())?.[1]), 'SIGTERM')
+  expect(await terminal.finished).toBe(0)
+  return terminal.out()
+}
 
 /** A folder with a database of a test, which commands and daemons make. */
 export function storeFolder() {
@@ -33,6 +47,10 @@ export function storeFolder() {
     run: (words: readonly string[], options?: RunOptions) =>
       runProgram([...words, '--database', database], options),
     serve: (options: DaemonOptions = {}) => startDaemon({ ...options, database }),
+    serveOnTerminal: (...flags: readonly string[]) => serveOnTerminal(database, flags),
+    /** Imports a text. */
+    load: (format: string, stdin: string | Blob, ...flags: readonly string[]) =>
+      runProgram(['import', '-', '--format', format, '--database', database, ...flags], { stdin }),
     /** Changes the database like another program. */
     edit(sql: string): void {
       using db = new Database(database)

@@ -56,9 +56,11 @@ test.each([
 ])('writes to a named pipe: %s', async (_, to) => {
   using folder = storeFolder()
   await folder.fill(2)
-  const words = ['export', '--format', 'ndjson', '--database', folder.database]
 
-  const { err, code } = await runProgram(words, { cwd: folder.path, under: inShell(to) })
+  const { err, code } = await folder.run(['export', '--format', 'ndjson'], {
+    cwd: folder.path,
+    under: inShell(to),
+  })
 
   expect({ err, code }).toEqual({ err: 'exported 2 plants\n', code: 0 })
   expect(readFileSync(folder.file('out.ndjson'), 'utf8')).toBe(
@@ -82,9 +84,8 @@ test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', 
 test('writes to standard output for the name "-", and creates no file', async () => {
   using folder = storeFolder()
   await folder.fill(1)
-  const args = ['--format', 'csv', '--database', folder.database]
 
-  const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
+  const { out, code } = await folder.run(['export', '-', '--format', 'csv'], { cwd: folder.path })
 
   expect({ out, code }).toEqual({ out: `${CSV_HEADER}\n0,plant 0,${OTHER_CELLS}\n`, code: 0 })
   expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
@@ -98,8 +99,7 @@ test('never writes over the database', async () => {
   symlinkSync(database, folder.file('link.csv'))
 
   for (const name of ['plants.db', 'plants.db-wal', 'plants.db-shm', 'link.csv']) {
-    const words = ['export', folder.file(name), '--format', 'csv', '--database', database]
-    const { err, code } = await runProgram(words)
+    const { err, code } = await folder.run(['export', folder.file(name), '--format', 'csv'])
     expect({ name, code }).toEqual({ name, code: 2 })
     expect(err).toContain('is in use by this command')
   }
@@ -113,9 +113,8 @@ test.each([
   using folder = storeFolder()
   await folder.fill(1)
   await Bun.write(folder.file('all'), before)
-  const words = ['export', path, '--format', 'ndjson', '--database', folder.database]
 
-  const { code } = await runProgram(words, {
+  const { code } = await folder.run(['export', path, '--format', 'ndjson'], {
     cwd: folder.path,
     under: inShell(`${to}; code=$?; echo after >> all; exit $code`),
   })
@@ -128,16 +127,15 @@ test.each([
 
 test('prefixes formulas with an apostrophe if --escape-formulas is given', async () => {
   using folder = storeFolder()
-  const args = ['--database', folder.database]
   const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']
   const stdin = names
     .map((name, n) => `${JSON.stringify({ id: n - 1, name, tag: name })}\n`)
     .join('')
-  await runProgram(['import', '-', '--format', 'ndjson', ...args], { stdin })
+  await folder.load('ndjson', stdin)
 
   const flags = ['--format', 'csv', '--escape-formulas']
-  const { out, code } = await runProgram(['export', ...flags, ...args])
-  const none = await runProgram(['export', '--format', 'ndjson', '--escape-formulas', ...args])
+  const { out, code } = await folder.run(['export', ...flags])
+  const none = await folder.run(['export', '--format', 'ndjson', '--escape-formulas'])
 
   const cells = ["'=1+1", "'+1", "'-1", "'@A1", "'\t=1", '"\'\r=1"', "'＝1", 'a=1', "'=1", '""']
   const lines = cells.map((cell, n) => `${n - 1},${cell},${cell}${OTHER_CELLS}\n`)
@@ -162,7 +160,7 @@ describe('a workbook', () => {
 
   async function exportBook(folder: ReturnType<typeof storeFolder>, plants: readonly object[]) {
     const { database } = folder
-    await folder.run(['import', '-', '--format', 'ndjson'], { stdin: stdinOf(plants) })
+    await folder.load('ndjson', stdinOf(plants))
     const list = folder.file('list.xlsx')
     return { database, list, ...(await folder.run(['export', list])) }
   }

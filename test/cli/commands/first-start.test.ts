@@ -1,10 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { realpathSync, writeFileSync } from 'node:fs'
 import { hasIpv6, hasScript, refusalOf, storeFolder } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
-  program,
   runProgram,
   startDaemon,
   startProgram,
@@ -66,7 +65,7 @@ test('serves if standard output cannot be written, and revokes the token that wa
   expect(await child.stop()).toBe(0)
 
   expect(child.err()).toContain('"event":"listening"')
-  expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
+  expect((await folder.run(['token', 'list'])).out).toMatch(/^first .* revoked /m)
 })
 
 test('creates no first token if standard output is closed', async () => {
@@ -77,7 +76,7 @@ test('creates no first token if standard output is closed', async () => {
 
   expect(await child.prints(() => child.err().includes('"event":"token-not-shown"'))).toBeTrue()
   expect(await child.stop()).toBe(0)
-  expect((await runProgram(['token', 'list', '--json', ...args])).out).toBe('[]\n')
+  expect((await folder.run(['token', 'list', '--json'])).out).toBe('[]\n')
 })
 
 test('prints no token at the second start, and still accepts the first one', async () => {
@@ -112,41 +111,21 @@ test('says at every start how to make another token, by a command that works as 
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
-describe('a link that opens the console with the first token', () => {
-  const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
+const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
 
-  /** The output of a start on a terminal. */
-  async function onTerminal(database: string): Promise<string> {
-    const words = [...program, 'serve', '--port', '0', '--database', database]
-    const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`
-    const terminal = Bun.spawn(['script', '-qec', command, '/dev/null'], {
-      env: { PATH: Bun.env.PATH ?? '', SHELL: '/bin/sh' },
-      stdin: 'ignore',
-      stdout: 'pipe',
-    })
-    let text = ''
-    for await (const chunk of terminal.stdout) {
-      const wasShown = text.includes('to make another token')
-      text += Buffer.from(chunk).toString()
-      if (!wasShown && text.includes('to make another token')) {
-        process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM')
-      }
-    }
-    return text
-  }
-
-  test.skipIf(!hasScript)('is printed at the first start alone', async () => {
+test.skipIf(!hasScript)(
+  'a link that opens the console with the first token is printed on a terminal, at the first start alone',
+  async () => {
     using folder = storeFolder()
-    const { database } = folder
 
-    const first = await onTerminal(database)
+    const first = await folder.serveOnTerminal()
 
     const [, page, token] = LINK.exec(first) ?? []
     expect(first).toContain(`console: ${page}\r\n`)
     expect(first).toContain(`  ${token}\r\n`)
-    expect(await onTerminal(database)).not.toContain('#token=')
-  })
-})
+    expect(await folder.serveOnTerminal()).not.toContain('#token=')
+  },
+)
 
 test('prints no address of the console with --no-console', async () => {
   using folder = storeFolder()

@@ -8,10 +8,13 @@ import { databaseAt } from '../../harness/server-database'
 
 setDefaultTimeout(PATIENCE_MS)
 
-async function importCsv(database: string, stdin: Blob | string, ...flags: string[]) {
-  const words = ['import', '-', '--format', 'csv', '--database', database, ...flags]
-  const { out, err, code } = await runProgram(words, { stdin })
-  return { out, err: err.replace(`created database ${database}\n`, ''), code }
+async function importCsv(
+  folder: ReturnType<typeof storeFolder>,
+  stdin: Blob | string,
+  ...flags: string[]
+) {
+  const { out, err, code } = await folder.load('csv', stdin, ...flags)
+  return { out, err: err.replace(`created database ${folder.database}\n`, ''), code }
 }
 
 test('prints no control characters of columns that were not used', async () => {
@@ -19,7 +22,7 @@ test('prints no control characters of columns that were not used', async () => {
   const odd = ['\x1b[31mred', 'a\u202eb', '\u2028', '\x9b2J', '', 'x'.repeat(50), ...'abcdefg']
   const csv = `id,name,${odd.join(',')}\n1,a,${odd.map(() => '').join(',')}\n`
 
-  const { err } = await importCsv(folder.database, csv)
+  const { err } = await importCsv(folder, csv)
 
   expect(err).toBe(
     `columns not used: "\\u001b[31mred", "a\\u202eb", column 5, "\\u009b2J", column 7, "${'x'.repeat(40)}", "a", "b", "c", "d", "e", "f" and 1 more\n`,
@@ -30,7 +33,7 @@ test('reads fields that --delimiter tab separates', async () => {
   using folder = storeFolder()
   const content = 'id\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n'
 
-  await importCsv(folder.database, content, '--delimiter', 'tab')
+  await importCsv(folder, content, '--delimiter', 'tab')
 
   expect(storedPlants(folder.database)).toEqual([
     { id: 1n, name: 'a;b', tag: 'x\ty' },
@@ -42,11 +45,7 @@ test.each([[['--no-header']], [['--header-row', '1']]])(
   'refuses %p for JSON whose rows are objects',
   async (flags) => {
     using folder = storeFolder()
-    const words = ['import', '-', '--format', 'json', '--database', folder.database]
-
-    const { err, code } = await runProgram([...words, ...flags], {
-      stdin: '[{"id":1,\n"name":"Fern"}]',
-    })
+    const { err, code } = await folder.load('json', '[{"id":1,\n"name":"Fern"}]', ...flags)
 
     expect(code).toBe(1)
     expect(err).toEndWith('the keys of its objects name the columns; it has no header row\n')
@@ -57,7 +56,7 @@ test.each([[['--no-header']], [['--header-row', '1']]])(
 test('obeys --delimiter even if the header fits another', async () => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.database, 'id,name\n1,a\n', '--delimiter=;')
+  const { err, code } = await importCsv(folder, 'id,name\n1,a\n', '--delimiter=;')
 
   expect(code).toBe(1)
   expect(err).toStartWith(
@@ -84,7 +83,7 @@ test.each([
 ])('refuses %j', async (flags, reason) => {
   using folder = storeFolder()
 
-  expect(refusalOf(await importCsv(folder.database, 'id,name\n', ...flags), 2)).toBe(
+  expect(refusalOf(await importCsv(folder, 'id,name\n', ...flags), 2)).toBe(
     `${reason}; see "plantstore import --help"`,
   )
 })
@@ -104,7 +103,7 @@ test.each([
 ])('proposes a command if the columns do not fit: %p', async (stdin, found, options) => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.database, stdin)
+  const { err, code } = await importCsv(folder, stdin)
 
   const delimiter = stdin.includes(';') ? ';' : ','
   const database = quote(databaseAt(folder.database))
@@ -125,7 +124,7 @@ test.each([
 ])('proposes only columns that the file has: %p of %p', async (flags, stdin, options) => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.database, stdin, ...flags)
+  const { err, code } = await importCsv(folder, stdin, ...flags)
 
   const database = quote(databaseAt(folder.database))
   expect(err).toEndWith(
@@ -134,7 +133,7 @@ test.each([
   expect(code).toBe(1)
   if (options.includes('COLUMN')) return
   const words = options.split(' ').filter((word) => word !== '')
-  expect((await importCsv(folder.database, stdin, ...words)).code).toBe(0)
+  expect((await importCsv(folder, stdin, ...words)).code).toBe(0)
 })
 
 test("leaves the password of the database's URL out of the command that it proposes", async () => {
@@ -156,7 +155,7 @@ test.each([
 ])('refuses a header that cannot be read: %p', async (stdin, message) => {
   using folder = storeFolder()
 
-  expect(refusalOf(await importCsv(folder.database, stdin))).toBe(`standard input: ${message}`)
+  expect(refusalOf(await importCsv(folder, stdin))).toBe(`standard input: ${message}`)
   expect(existsSync(folder.database)).toBeFalse()
 })
 
@@ -165,7 +164,7 @@ test('says what was created if the rest of a file cannot be read', async () => {
   const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')
 
-  const { out, code } = await importCsv(folder.database, new Blob([bytes]))
+  const { out, code } = await importCsv(folder, new Blob([bytes]))
 
   const stored = storedPlants(folder.database).length
   expect(stored).toBeGreaterThan(0)
@@ -192,7 +191,7 @@ test('proposes no numbers that would replace other plants', async () => {
   using folder = storeFolder()
   const csv = 'Code,Latin name\nA1,Quercus alba\nA2,Acer rubrum\n'
 
-  const { err, code } = await importCsv(folder.database, csv, '--replace')
+  const { err, code } = await importCsv(folder, csv, '--replace')
 
   expect(err).toContain(" --id-column COLUMN --name-column 'Latin name' --replace")
   expect(code).toBe(1)
@@ -200,11 +199,10 @@ test('proposes no numbers that would replace other plants', async () => {
 
 test('proposes a heading that begins like a flag in a way that it is read', async () => {
   using folder = storeFolder()
-  const { database } = folder
   const csv = '-Nr.,Name\n5,Fern\n6,Ivy\n'
 
-  const { err } = await importCsv(database, csv)
-  const { out } = await importCsv(database, csv, '--id-column=-Nr.', '--name-column', 'Name')
+  const { err } = await importCsv(folder, csv)
+  const { out } = await importCsv(folder, csv, '--id-column=-Nr.', '--name-column', 'Name')
 
   expect(err).toContain(' --id-column=-Nr. --name-column Name')
   expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')

@@ -11,12 +11,11 @@ setDefaultTimeout(PATIENCE_MS)
 
 test('imports NDJSON into a new database, and skips stored plants when run again', async () => {
   using folder = storeFolder()
-  const args = ['--database', folder.database]
   const file = folder.file('plants.ndjson')
   await Bun.write(file, '{"id":9223372036854775807,"name":"a","tag":""}\n\n{"id":-1,"name":"b"}')
 
-  const first = await runProgram(['import', file, ...args])
-  const again = await runProgram(['import', file, ...args])
+  const first = await folder.run(['import', file])
+  const again = await folder.run(['import', file])
 
   expect(first).toEqual({
     out: 'created 2, skipped 0, replaced 0, refused 0; 2 rows read\n',
@@ -36,10 +35,9 @@ test('imports NDJSON into a new database, and skips stored plants when run again
 
 test('shows 20 refused lines, counts the rest, and says from where on nothing was read', async () => {
   using folder = storeFolder()
-  const words = ['import', '-', '--format', 'csv', '--database', folder.database]
   const stdin = `id,name\n1,Fern\n${'x,bad\n'.repeat(25)}1,other\n2,Ivy\n3,"never closed\n4,lost\n`
 
-  const { out, err, code } = await runProgram(words, { stdin })
+  const { out, err, code } = await folder.load('csv', stdin)
 
   expect({ out, code }).toEqual({
     out: 'created 2, skipped 0, replaced 0, refused 26; 28 rows read; not read: from line 30 on: unterminated quote in "name"\n',
@@ -52,12 +50,11 @@ test('shows 20 refused lines, counts the rest, and says from where on nothing wa
 
 test('--strict ends at the first row that is refused, and a dry run where the import would', async () => {
   using folder = storeFolder()
-  const words = ['import', '-', '--format', 'csv', '--strict', '--database', folder.database]
   // More than one commit.
   const rows = Array.from({ length: 2500 }, (_, id) => `${id + 2},c\n`).join('')
   const stdin = `id,name\n1,a\n1,b\n${rows}x,d\n`
-  const dry = await runProgram([...words, '--dry-run'], { stdin })
-  const real = await runProgram(words, { stdin })
+  const dry = await folder.load('csv', stdin, '--strict', '--dry-run')
+  const real = await folder.load('csv', stdin, '--strict')
 
   const rest = ' 1; 2 rows read; not read: what follows the first refused row (--strict)\n'
   expect(dry.out).toEndWith(`dry run; would create 1, skip 0, replace 0, refuse${rest}`)
@@ -69,14 +66,11 @@ test('--strict ends at the first row that is refused, and a dry run where the im
 
 test('says how a refused plant differs from the stored one, and names --replace', async () => {
   using folder = storeFolder()
-  const args = ['import', '-', '--format', 'ndjson', '--database', folder.database]
-  await runProgram(args, {
-    stdin: ['{"id":1,"name":"a"}', '{"id":2,"name":"b","tag":"x"}'].join('\n'),
-  })
+  await folder.load('ndjson', '{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":"x"}')
 
   const stdin = ['{"id":1,"name":"a","tag":"y"}', '{"id":2,"name":"c","tag":"y"}'].join('\n')
-  const refused = await runProgram(args, { stdin })
-  const dry = await runProgram([...args, '--dry-run'], { stdin })
+  const refused = await folder.load('ndjson', stdin)
+  const dry = await folder.load('ndjson', stdin, '--dry-run')
 
   expect(refused).toEqual({
     out: 'created 0, skipped 0, replaced 0, refused 2; 2 rows read\n',
@@ -110,10 +104,9 @@ test.each([
   '--replace of %s keeps a tag for which there is no column: %#',
   async (format, stdin, tags, kept) => {
     using folder = storeFolder()
-    const args = ['import', '-', '--database', folder.database, '--replace', '--format']
-    await runProgram([...args, 'csv'], { stdin: 'id,name,tag\n1,old,x\n2,old,y\n' })
+    await folder.load('csv', 'id,name,tag\n1,old,x\n2,old,y\n')
 
-    const { out, code } = await runProgram([...args, format], { stdin })
+    const { out, code } = await folder.load(format, stdin, '--replace')
 
     expect(code).toBe(0)
     const note = kept ? keptNote() : keptNote('tag')
@@ -128,19 +121,21 @@ test.each([
 
 test('adds to the change log only what --replace has changed, a commit for each group', async () => {
   using folder = storeFolder()
-  const { database } = folder
   await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
   const rows = (name: (id: number) => string) =>
     Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"${name(id)}"}\n`).join('')
-  const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
-  await runProgram(words, { stdin: rows((id) => `n${id}`) })
+  await folder.load(
+    'ndjson',
+    rows((id) => `n${id}`),
+    '--replace',
+  )
   const changesAfter = async (cursor: string) =>
     (await (await daemon.fetch(`/plants/changes?after=${cursor}`)).json()) as ChangePage
   const { next } = await changesAfter('now')
 
   const changed = [3, 700, 1001, 1999]
   const stdin = rows((id) => (changed.includes(id) ? 'other' : `n${id}`))
-  const { out } = await runProgram(words, { stdin: `${stdin}{"id":2000,"name":"new"}\n` })
+  const { out } = await folder.load('ndjson', `${stdin}{"id":2000,"name":"new"}\n`, '--replace')
 
   expect(out).toBe(`created 1, skipped 1996, replaced 4, refused 0; 2001 rows read${keptNote()}\n`)
   const { changes } = await changesAfter(next)
@@ -154,9 +149,7 @@ test('adds to the change log only what --replace has changed, a commit for each 
 test('replaces in the order of the lines, even if they share an id', async () => {
   using folder = storeFolder()
   const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
-  const args = ['--format', 'ndjson', '--replace', '--database', folder.database]
-
-  const { code } = await runProgram(['import', '-', ...args], { stdin })
+  const { code } = await folder.load('ndjson', stdin, '--replace')
 
   expect(code).toBe(0)
   expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'a', tag: null }])
@@ -164,7 +157,6 @@ test('replaces in the order of the lines, even if they share an id', async () =>
 
 test('continues with --replace if a client deletes the plant about to be replaced', async () => {
   using folder = storeFolder()
-  const { database } = folder
   await using daemon = await folder.serve()
   let isOver = false
   const deleteAndCreate = async (id: number) => {
@@ -178,8 +170,7 @@ test('continues with --replace if a client deletes the plant about to be replace
     lines(0, 8).replaceAll('plant', `plant of ${round},`),
   )
 
-  const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
-  const { out, err, code } = await runProgram(words, { stdin: rounds.join('') })
+  const { out, err, code } = await folder.load('ndjson', rounds.join(''), '--replace')
   isOver = true
   await Promise.all(clients)
 
@@ -191,14 +182,13 @@ test('continues with --replace if a client deletes the plant about to be replace
 
 test('refuses a missing file and a folder, and creates no database', async () => {
   using folder = storeFolder()
-  const database = ['--database', folder.database]
 
   for (const [path, word, expected] of [
     [folder.file('none.csv'), 'no such file', 1],
     [folder.path, 'is a folder; name a file', 2],
     [folder.file('none'), 'no such file', 1],
   ] as const) {
-    const { err, code } = await runProgram(['import', path, ...database])
+    const { err, code } = await folder.run(['import', path])
     expect({ code, lines: err.split('\n').length }).toEqual({ code: expected, lines: 2 })
     expect(err).toContain(word)
   }
@@ -300,9 +290,7 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
     }
   })()
 
-  const imported = await folder.run(['import', '-', '--format', 'ndjson'], {
-    stdin,
-  })
+  const imported = await folder.load('ndjson', stdin)
   isOver = true
   await creating
   const { out } = await folder.run(['export'])
