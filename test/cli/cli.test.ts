@@ -172,11 +172,8 @@ test.each([
 ])('refuses quotes around a value: %s=%s', async (variable, text) => {
   using folder = storeFolder()
   const env = { [variable]: text }
-  const { err, code } = await runProgram(['serve', '--port', '0'], { env, cwd: folder.path })
-
-  expect(code).toBe(2)
-  expect(err).toBe(
-    `plantstore: ${variable} has quotes around its value; remove them; see "plantstore serve --help"\n`,
+  expect(refusalOf(await runProgram(['serve', '--port', '0'], { env, cwd: folder.path }), 2)).toBe(
+    `${variable} has quotes around its value; remove them; see "plantstore serve --help"`,
   )
   expect(readdirSync(folder.path)).toEqual([])
 })
@@ -256,6 +253,10 @@ test.each([
     'unknown format; add --format ndjson, csv or xlsx; see "plantstore export --help"',
   ],
   [['backup', ''], 'give exactly one FILE; see "plantstore backup --help"'],
+  [
+    ['backup', '-'],
+    'a backup cannot go to standard output; give a FILE; see "plantstore backup --help"',
+  ],
   [
     ['serve', '--unix', 'socket', '--port', '3001'],
     'give --unix or --port, not both; see "plantstore serve --help"',

@@ -10,7 +10,9 @@ import { exercise } from './scenario'
 const { daemon, stored, createToken } = ownDaemon({
   args: ['--log-requests', '--keep-changes', '1d'],
 })
-const client = own(() => createClient({ url: daemon.url, token: TOKEN }))
+const clientAt = (url: string, token: string = TOKEN) => createClient({ url, token })
+const client = own(() => clientAt(daemon.url))
+const stranger = own(() => clientAt(daemon.url, 'pst_unknown'))
 
 /** So many plants from an id on. */
 const rowOf = (from: bigint, count: number, tag: string): NewPlant[] =>
@@ -25,11 +27,7 @@ test('the client writes and reads plants exactly, at both ends of int64', async 
 })
 
 test('the client resolves to a refusal with its number', async () => {
-  const reader = createClient({
-    url: daemon.url,
-    token: await createToken('reader', '--scope', 'read'),
-  })
-  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
+  const reader = clientAt(daemon.url, await createToken('reader', '--scope', 'read'))
 
   expect(await client.readPlant(404n)).toMatchObject({ ok: false, error: 40402, status: 404 })
   expect(await reader.createPlant({ id: 1n, name: 'a' })).toMatchObject({ error: 40301 })
@@ -46,7 +44,7 @@ test('the client reports an answer that is not from plantstore as a failure with
   const missing = await lost.readPlant(1n)
   expect(missing).toMatchObject({ ok: false, error: 0, status: 0 })
   expect(missing.ok || missing.cause).toBeInstanceOf(Error)
-  const strange = createClient({ url: page.url, token: TOKEN })
+  const strange = clientAt(page.url)
   expect(await strange.readPlant(1n)).toMatchObject({ ok: false, error: 0, status: 200 })
   expect(await strange.deletePlant(1n)).toMatchObject({ ok: false, error: 0, status: 200 })
 })
@@ -59,7 +57,7 @@ test('the client keeps the path of its URL', async () => {
   })
 
   for (const path of ['/garden', '/garden/?x=1#y']) {
-    expect(await exercise(createClient({ url: `${proxy.url}${path}`, token: TOKEN }))).toEqual([])
+    expect(await exercise(clientAt(`${proxy.url}${path}`))).toEqual([])
   }
 })
 
@@ -114,11 +112,11 @@ test.each([
   'http://user@localhost',
   'http://:password@localhost',
 ])('no client is made for %s, which no request can have', (address) => {
-  expect(() => createClient({ url: address, token: TOKEN })).toThrow(TypeError)
+  expect(() => clientAt(address)).toThrow(TypeError)
 })
 
 test('no client is made with a token that no header can hold, or that would retry without end', () => {
-  expect(() => createClient({ url: daemon.url, token: 'a\nb' })).toThrow(TypeError)
+  expect(() => clientAt(daemon.url, 'a\nb')).toThrow(TypeError)
   expect(() => createClient({ url: daemon.url, token: TOKEN, retries: Number.NaN })).toThrow(
     TypeError,
   )
@@ -137,7 +135,7 @@ function behindProxy(change: (etag: string) => string | null) {
     if (changed !== null) headers.set('etag', changed)
     return new Response(answer.body, { status: answer.status, headers })
   })
-  return { ...proxy, client: createClient({ url: proxy.url, token: TOKEN }) }
+  return { ...proxy, client: clientAt(proxy.url) }
 }
 
 test('the client makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
@@ -183,7 +181,7 @@ test('the client sends the cursor of a change with a read that must see it', asy
 test('the client does not accept a 304 that it did not ask for', async () => {
   await using proxy = serve(() => new Response(null, { status: 304 }))
 
-  const read = await createClient({ url: proxy.url, token: TOKEN }).readPlant(1n)
+  const read = await clientAt(proxy.url).readPlant(1n)
 
   expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
 })
@@ -191,7 +189,7 @@ test('the client does not accept a 304 that it did not ask for', async () => {
 test('the client reads the name, the scope and the expiry of its token', async () => {
   const phone = await createToken('phone', '--scope', 'read', '--expires', '30d')
 
-  expect(await createClient({ url: daemon.url, token: phone }).readToken()).toMatchObject({
+  expect(await clientAt(daemon.url, phone).readToken()).toMatchObject({
     ok: true,
     value: { name: 'phone', scope: 'read', expires: expect.stringMatching(/Z$/), changeLog: true },
   })
@@ -201,14 +199,13 @@ test('the client says that the service cannot write', async () => {
   const body = { error: 50302, message: 'cannot write' }
   await using other = serve(() => Response.json(body, { status: 503 }))
 
-  const health = await createClient({ url: other.url, token: TOKEN }).health()
+  const health = await clientAt(other.url).health()
   expect(health).toMatchObject({ ok: false, error: 50302, status: 503 })
 })
 
 test('the client sends the headers of a call, and returns the id of its request, refused or not', async () => {
   const other = await createToken('other')
   const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
-  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
 
   const listed = await stranger.listPlants({ limit: 1 }, { headers })
   const missing = await stranger.readPlant(404n, { headers })
@@ -268,7 +265,7 @@ test('the client keeps an etag that happens to end like the name of a coding', a
   const etag = '"ABCDEFGHIJKLMNOPQ-gzip"'
   await using fixed = serve(() => Response.json({ id: 1, name: 'a' }, { headers: { etag } }))
 
-  const read = await createClient({ url: fixed.url, token: TOKEN }).readPlant(1n)
+  const read = await clientAt(fixed.url).readPlant(1n)
 
   expect(read).toMatchObject({ ok: true, etag })
 })
@@ -281,7 +278,6 @@ test('the client reads all pages of a tag, and throws the refusal of a page', as
   expect(found).toEqual(plants)
   const rest = await Array.fromAsync(client.plants({ tag: 'pages', after: 2n ** 53n + 20n }))
   expect(rest).toEqual(plants.slice(-4))
-  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const refused = Array.fromAsync(stranger.plants())
   await expect(refused).rejects.toThrow(ClientError)
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
@@ -297,7 +293,7 @@ test('the client reads on after an empty page', async () => {
     asked.push(new URL(request.url).search)
     return Response.json(pages[asked.length - 1])
   })
-  const found = createClient({ url: search.url, token: TOKEN }).plants({ name: 'FICUS & co' })
+  const found = clientAt(search.url).plants({ name: 'FICUS & co' })
 
   expect(await Array.fromAsync(found)).toEqual([{ id: 9n, name: 'Ficus' }])
   expect(asked).toEqual(['?name=FICUS+%26+co&limit=1000', '?name=FICUS+%26+co&limit=1000&after=5'])
@@ -353,7 +349,6 @@ test('the client splits batches so that no body is too large', async () => {
 })
 
 test('the client ends with the error that refuses every batch', async () => {
-  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const all = Array.fromAsync(stranger.createAll(rowOf(300_000n, 2, 'none')))
 
   await expect(all).rejects.toMatchObject({ failure: { error: 40102 } })

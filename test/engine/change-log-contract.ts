@@ -170,22 +170,6 @@ testKept('has what a batch of deletes removed, and nothing else', async (store) 
   expect(replay(await follow(store))).toEqual(await allPlants(store))
 })
 
-testKept('has no entry of a refused change', async (store) => {
-  await store.createPlants(range(1, 2))
-  const before = await end(store)
-
-  await expectRefusal('stored already', () => store.createPlant({ id: 1n, name: 'n0' }))
-  await expectRefusal('taken', () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
-  await expectRefusal('no such plant', () => store.deletePlant(9n))
-  const precondition = { ifMatch: ['"other"'] }
-  await expectRefusal('precondition failed', () =>
-    store.patchPlant(1n, { name: 'x' }, { precondition }),
-  )
-
-  expect(await follow(store, before)).toEqual([])
-  expect(await end(store)).toBe(before)
-})
-
 testKept('replays to the stored plants when many changes share commits', async (store) => {
   const ids = range(1, 20).map(({ id }) => id)
   let done = 0

@@ -50,16 +50,6 @@ test('counts the bytes left in the queue after a batch is taken', async () => {
   await Promise.all(taken)
 })
 
-test('commits no more changes at once than the limit', async () => {
-  const { submit, batches, end } = createLedger({ batchWrites: 3 })
-  const all = Promise.all(Array.from('abcdefgh', (change) => submit(change)))
-  for (let batch = 1; batch <= 3; batch++) await end()
-  await all
-
-  expect(batches.flat().join('')).toBe('abcdefgh')
-  expect(batches.map(({ length }) => length)).toEqual([3, 3, 2])
-})
-
 test('the queue is drained when no write waits or commits', async () => {
   const { group, submit, batches, run, end } = createLedger()
   await group.whenIdle()

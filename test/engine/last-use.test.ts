@@ -73,15 +73,6 @@ test('a million uses in a minute take one write, even if a write fails in betwee
   expect(writes.slice(1)).toEqual([[token.hash, START + HOUR]])
 })
 
-test('a restart in the same hour writes no use again', () => {
-  const writes: string[] = []
-  const record = createUseRecorder(async (hash) => void writes.push(hash))
-
-  record({ ...stored('laptop'), lastUsedAt: START }, START + 60_000)
-
-  expect(writes).toEqual([])
-})
-
 test('a refused token does not count as used; one whose scope is too narrow does', async () => {
   await using service = await startService()
   const { store, request } = service

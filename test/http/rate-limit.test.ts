@@ -1,8 +1,10 @@
 // --rate-limit: how many requests a token may send.
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createRateLimit } from '../../src/http/tokens/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
+import { refusalOf } from '../harness/commands'
 import { PATIENCE_MS, runProgram } from '../harness/daemon'
 import { expectError } from '../harness/plants'
 import { ownStore, serve } from '../harness/service'
@@ -125,8 +127,7 @@ test('buckets survive a clock that is set back', () => {
 })
 
 test.each(['0', '1.5', '1000001', 'many'])('a daemon refuses --rate-limit %s', async (limit) => {
-  const { err, code } = await runProgram(['serve', '--rate-limit', limit])
-
-  expect(err).toContain('--rate-limit must be a whole number from 1 to 1000000')
-  expect(code).toBe(2)
+  expect(refusalOf(await runProgram(['serve', '--rate-limit', limit]), 2)).toContain(
+    '--rate-limit must be a whole number from 1 to 1000000',
+  )
 })

@@ -56,11 +56,8 @@ test.each([[['--no-header']], [['--header-row', '1']]])(
 test('obeys --delimiter even if the header fits another', async () => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder, 'id,name\n1,a\n', '--delimiter=;')
-
-  expect(code).toBe(1)
-  expect(err).toStartWith(
-    'plantstore: standard input: no column "name"; found "id,name" separated by ";"; try: ',
+  expect(refusalOf(await importCsv(folder, 'id,name\n1,a\n', '--delimiter=;'))).toStartWith(
+    'standard input: no column "name"; found "id,name" separated by ";"; try: ',
   )
 })
 
@@ -191,10 +188,9 @@ test('proposes no numbers that would replace other plants', async () => {
   using folder = storeFolder()
   const csv = 'Code,Latin name\nA1,Quercus alba\nA2,Acer rubrum\n'
 
-  const { err, code } = await importCsv(folder, csv, '--replace')
-
-  expect(err).toContain(" --id-column COLUMN --name-column 'Latin name' --replace")
-  expect(code).toBe(1)
+  expect(refusalOf(await importCsv(folder, csv, '--replace'))).toContain(
+    " --id-column COLUMN --name-column 'Latin name' --replace",
+  )
 })
 
 test('proposes a heading that begins like a flag in a way that it is read', async () => {

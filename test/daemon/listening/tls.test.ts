@@ -169,10 +169,7 @@ test.each([
   using folder = temporaryFolder()
   await using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const port = flags.includes('--unix') ? [] : ['--port', String(other.port)]
-  const { err, code } = await runProgram(['serve', ...port, ...flags], { cwd: folder.path })
-
-  expect(code).toBe(2)
-  expect(err).toBe(
-    'plantstore: HTTPS, and --hsts, need --tls-cert, --tls-key and no --unix; see "plantstore serve --help"\n',
+  expect(refusalOf(await runProgram(['serve', ...port, ...flags], { cwd: folder.path }), 2)).toBe(
+    'HTTPS, and --hsts, need --tls-cert, --tls-key and no --unix; see "plantstore serve --help"',
   )
 })

@@ -152,31 +152,23 @@ test('exactly one of several daemons that start at once takes over a socket', as
 })
 
 test.each([
-  ['a file', (path: string) => writeFileSync(path, ''), 'exists, and is not a socket'],
-  ['too long a path', () => {}, 'the name is too long'],
-  ['a folder that does not exist', () => {}, 'no such file'],
-])('refuses %s in one line', async (what, prepare, message) => {
+  ['a file', 'plants.txt', 'exists, and is not a socket'],
+  ['too long a path', 'x'.repeat(108), 'the name is too long'],
+  ['a folder that does not exist', 'nowhere/plants.sock', 'no such file'],
+])('refuses %s in one line', async (_, name, message) => {
   using folder = storeFolder()
-  const names: Record<string, string> = {
-    'a file': 'plants.txt',
-    'too long a path': 'x'.repeat(108),
-    'a folder that does not exist': 'nowhere/plants.sock',
-  }
-  const unix = folder.file(names[what] ?? '')
-  prepare(unix)
+  writeFileSync(folder.file('plants.txt'), '')
 
-  const args = ['serve', '--database', folder.database, '--unix', unix]
-  expect(refusalOf(await runProgram(args))).toContain(message)
+  const result = await folder.run(['serve', '--unix', folder.file(name)])
+  expect(refusalOf(result)).toContain(message)
   expect(existsSync(folder.database)).toBeFalse()
-  rmSync(unix, { force: true })
 })
 
 test.each([
   [['--unix-mode', '0888'], '--unix-mode must be three octal digits'],
   [['--unix', ''], '--unix must not be empty'],
 ])('refuses the flags %j', async (flags, message) => {
-  const { err, code } = await runProgram(['serve', ...flags])
-
-  expect(code).toBe(2)
-  expect(err).toBe(`plantstore: ${message}; see "plantstore serve --help"\n`)
+  expect(refusalOf(await runProgram(['serve', ...flags]), 2)).toBe(
+    `${message}; see "plantstore serve --help"`,
+  )
 })

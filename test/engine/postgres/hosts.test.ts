@@ -26,8 +26,16 @@ const candidateAt = (
 const NOTHING: Memory = { last: null, lostFor: 0 }
 const memoryOf = (last: Candidate, lostFor = 0): Memory => ({ last, lostFor })
 
-const hostOf = (choice: Candidate | string) =>
-  typeof choice === 'string' ? choice : choice.host.host
+/** The host that a policy chooses, or its reason for none. By default, nothing is known and all hosts have answered. */
+const hostBy =
+  (policy: typeof chooseHost) =>
+  (candidates: readonly Candidate[], memory = NOTHING, haveAllAnswered = true): string => {
+    const choice = policy(candidates, memory, haveAllAnswered)
+    return typeof choice === 'string' ? choice : choice.host.host
+  }
+const hostFor = hostBy(chooseHost)
+const readableHostFor = hostBy(chooseReadable)
+const commandHostFor = hostBy(chooseForCommand)
 
 test('the newest timeline wins, wherever it stands in the URL', () => {
   const [old, promoted] = [candidateAt('a'), candidateAt('b', { timeline: 2 })]
@@ -35,87 +43,79 @@ test('the newest timeline wins, wherever it stands in the URL', () => {
     [old, promoted],
     [promoted, old],
   ]) {
-    expect(hostOf(chooseHost(candidates, NOTHING, true))).toBe('b')
-    expect(hostOf(chooseHost(candidates, memoryOf(promoted), true))).toBe('b')
+    expect(hostFor(candidates)).toBe('b')
+    expect(hostFor(candidates, memoryOf(promoted))).toBe('b')
   }
 })
 
 test('a standby with a newer timeline shows that a host is an old primary', () => {
   const candidates = [candidateAt('a'), candidateAt('c', { timeline: 2, isWritable: false })]
-  expect(hostOf(chooseHost(candidates, NOTHING, false))).toContain(
-    'a:5432 accepts writes, but another',
-  )
+  expect(hostFor(candidates, NOTHING, false)).toContain('a:5432 accepts writes, but another')
 })
 
 test('two servers that cannot be told apart are refused, but for the one used last', () => {
   const candidates = [candidateAt('a'), candidateAt('b')]
-  const choice = hostOf(chooseHost(candidates, NOTHING, true))
+  const choice = hostFor(candidates)
   expect(choice).toContain('two servers accept writes, a:5432 and b:5432')
-  expect(hostOf(chooseHost(candidates, memoryOf(candidateAt('b')), true))).toBe('b')
-  expect(
-    hostOf(
-      chooseHost(
-        [candidateAt('a', { cluster: '' }), candidateAt('b', { cluster: '' })],
-        NOTHING,
-        true,
-      ),
-    ),
-  ).toBe(choice)
+  expect(hostFor(candidates, memoryOf(candidateAt('b')))).toBe('b')
+  expect(hostFor([candidateAt('a', { cluster: '' }), candidateAt('b', { cluster: '' })])).toBe(
+    choice,
+  )
 })
 
 test('of two servers that cannot be told apart, the one with every acknowledged write is used', () => {
   const candidates = [candidateAt('a', { cluster: '8', hasAll: false }), candidateAt('b')]
-  expect(hostOf(chooseHost(candidates, memoryOf(candidateAt('c')), true))).toBe('b')
+  expect(hostFor(candidates, memoryOf(candidateAt('c')))).toBe('b')
 })
 
 test('a server without acknowledged writes is used after a minute, if no other has answered', () => {
   const last = candidateAt('b', { timeline: 2 })
   const candidates = [candidateAt('a', { hasAll: false })]
-  expect(hostOf(chooseHost(candidates, memoryOf(last, 59_000), false))).toContain('for 60 s')
-  expect(hostOf(chooseHost(candidates, memoryOf(last, 60_000), false))).toBe('a')
+  expect(hostFor(candidates, memoryOf(last, 59_000), false)).toContain('for 60 s')
+  expect(hostFor(candidates, memoryOf(last, 60_000), false)).toBe('a')
 })
 
 test('a newly promoted server is used after five seconds, or at once if all have answered', () => {
   const last = candidateAt('a')
   const candidates = [candidateAt('b', { timeline: 2, hasAll: false })]
-  expect(hostOf(chooseHost(candidates, memoryOf(last, 4900), false))).toContain('for 5 s')
-  expect(hostOf(chooseHost(candidates, memoryOf(last, 5000), false))).toBe('b')
+  expect(hostFor(candidates, memoryOf(last, 4900), false)).toContain('for 5 s')
+  expect(hostFor(candidates, memoryOf(last, 5000), false)).toBe('b')
   const lacking = candidateAt('c', { isWritable: false, hasAll: false })
-  expect(hostOf(chooseHost([...candidates, lacking], memoryOf(last), true))).toBe('b')
+  expect(hostFor([...candidates, lacking], memoryOf(last))).toBe('b')
 })
 
 test('a standby that has every acknowledged write is waited for', () => {
   const candidates = [candidateAt('a', { hasAll: false }), candidateAt('b', { isWritable: false })]
-  expect(hostOf(chooseHost(candidates, memoryOf(candidateAt('a')), true))).toContain(
+  expect(hostFor(candidates, memoryOf(candidateAt('a')))).toContain(
     'a:5432 lacks acknowledged writes',
   )
 })
 
 test('a new primary is refused while the old one alone has acknowledged writes', () => {
   const candidates = [candidateAt('a'), candidateAt('b', { timeline: 2, hasAll: false })]
-  const choice = hostOf(chooseHost(candidates, memoryOf(candidateAt('a'), 600_000), true))
+  const choice = hostFor(candidates, memoryOf(candidateAt('a'), 600_000))
   expect(choice).toContain('b:5432, the newer, lacks some of a:5432')
 })
 
 test('a read-only daemon uses the first host, or the one used last, whether or not it accepts writes', () => {
   const [standby, primary] = [candidateAt('a', { isWritable: false }), candidateAt('b')]
 
-  expect(hostOf(chooseReadable([standby, primary], NOTHING, true))).toBe('a')
-  expect(hostOf(chooseReadable([primary, standby], NOTHING, true))).toBe('b')
-  expect(hostOf(chooseReadable([standby, primary], memoryOf(primary), false))).toBe('b')
+  expect(readableHostFor([standby, primary])).toBe('a')
+  expect(readableHostFor([primary, standby])).toBe('b')
+  expect(readableHostFor([standby, primary], memoryOf(primary), false)).toBe('b')
 })
 
 test('a read-only daemon never returns to an older history', () => {
   const [old, promoted] = [candidateAt('a', { hasAll: false }), candidateAt('b', { timeline: 2 })]
 
-  expect(hostOf(chooseReadable([candidateAt('a'), promoted], NOTHING, true))).toBe('b')
-  expect(hostOf(chooseReadable([old], memoryOf(promoted, 1e6), true))).toContain('a:5432 lacks')
+  expect(readableHostFor([candidateAt('a'), promoted])).toBe('b')
+  expect(readableHostFor([old], memoryOf(promoted, 1e6))).toContain('a:5432 lacks')
 })
 
 test('a command reads a standby only if the URL names no other host', () => {
   const [standby, primary] = [candidateAt('a', { isWritable: false }), candidateAt('b')]
 
-  expect(hostOf(chooseForCommand([standby], NOTHING, true))).toBe('a')
-  expect(hostOf(chooseForCommand([standby], NOTHING, false))).toBe('none can be used')
-  expect(hostOf(chooseForCommand([standby, primary], NOTHING, true))).toBe('b')
+  expect(commandHostFor([standby])).toBe('a')
+  expect(commandHostFor([standby], NOTHING, false)).toBe('none can be used')
+  expect(commandHostFor([standby, primary])).toBe('b')
 })

@@ -473,13 +473,13 @@ test('an export into a folder of another user does not say that it reads it', as
   expectLine(result, 1, `cannot open ${target}: permission denied`)
 })
 
-// Bun's SQLite would open the file without the space.
+// Bun's SQLite would open a file without the space; the other is a file beside a database.
 test.each([
   [['serve', '--port', '0']],
   [['import', '-', '--format', 'ndjson']],
   [['token', 'prune']],
   [['restore', 'BACKUP']],
-])('%j refuses a path that ends in white space, and makes nothing', async (words) => {
+])('%j refuses a path that ends in white space or -wal, and makes nothing', async (words) => {
   using folder = storeFolder()
   const { database } = folder
   await folder.fill(3)
@@ -487,8 +487,10 @@ test.each([
   const names = readdirSync(folder.path)
 
   const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
-  const result = await runProgram([...args, '--database', `${database} `], { stdin: lines(3, 5) })
-  expectLine(result, 1, `${database} " cannot be the name of a database`)
+  for (const path of [`${database} `, `${database}-wal`]) {
+    const result = await runProgram([...args, '--database', path], { stdin: lines(3, 5) })
+    expectLine(result, 1, `${path}" cannot be the name of a database`)
+  }
   expect(readdirSync(folder.path)).toEqual(names)
 })
 

@@ -48,29 +48,22 @@ test.each([
   expect(readdirSync(folder.path).sort()).toEqual(['other.db', 'plants.db'])
 })
 
-test('finds a wrong number of plants, which fails no backup or restore', async () => {
+test('names the statements that make the record of the change log again', async () => {
   using folder = storeFolder()
-  const [database, copy] = [folder.database, folder.file('copy.db')]
   await folder.fill(5)
-  folder.edit('DELETE FROM plants WHERE id IN (1, 2)')
-
-  const { out, err, code } = await check(database)
-  const backup = await folder.run(['backup', copy])
-  const restored = await runProgram(['restore', copy, '--database', folder.file('new.db')])
-
-  expect({ out, code }).toEqual({ out: '', code: 1 })
-  const [, recount = ''] =
-    /: the recorded number of plants is 5, but 3 are stored; to correct it, run (.*)\n/.exec(err) ??
-    []
-  expect([backup.code, restored.code]).toEqual([0, 0])
-  folder.edit(recount)
-  expect((await check(database)).out).toStartWith('ok: 3 plants, ')
   folder.edit('DELETE FROM change_log')
-  const without = (await check(database)).err
-  const [, remedy = ''] = /table change_log must have one row; .* run (.*)\n/.exec(without) ?? []
-  folder.edit(remedy)
-  folder.edit(recount)
-  expect((await check(database)).out).toStartWith('ok: 3 plants, ')
+
+  const problems = [
+    /table change_log must have one row; .* run (.*)\n/,
+    /the recorded number of plants is \d+, but 5 are stored; to correct it, run (.*)\n/,
+  ]
+  for (const problem of problems) {
+    const { out, err, code } = await folder.run(['check'])
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    folder.edit(problem.exec(err)?.[1] ?? '')
+  }
+
+  expect((await folder.run(['check'])).out).toStartWith('ok: 5 plants, ')
 })
 
 test('leaves tables, views and indexes of others alone', async () => {
