@@ -7,8 +7,8 @@ import { observeCommit, type StoreUser } from '../store-user'
 import type { DatabaseToOpen, Reply, Request } from './committer'
 import { DAMAGED_PAGE, type Failure, toError } from './errors'
 
-// Interval of looks at a commit that is pending, or at a problem.
-const LOOK_MS = 1000
+// Interval of rehearsals while there is a problem.
+const REHEARSE_EVERY_MS = 1000
 // A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
 const STALLED = 'the disk has confirmed no write for 10 s or more'
@@ -31,12 +31,12 @@ export class Writer {
   /** The cursor of the last entry of the change log that a commit has added. */
   lastCursor: string | undefined
   readonly #thread: Worker
-  /** Pending requests; they are answered in order. */
-  #pending: { readonly since: number; readonly answer: (reply: Reply) => void }[] = []
+  /** Called with the replies to pending requests, in order. */
+  #pending: ((reply: Reply) => void)[] = []
   /** The reason that the storage cannot be written; null if none is known. */
   #problem: Failure | null = null
   #problemSince = 0
-  #timer: Timer | undefined
+  #rehearsals: Timer | undefined
 
   /** Throws if the thread cannot be started. */
   constructor(
@@ -47,14 +47,14 @@ export class Writer {
     this.#thread = new Worker(file, { smol: true, argv: [JSON.stringify(database)] })
     this.#thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
-      const request = this.#pending.shift()
-      if (request) request.answer(reply)
+      const answer = this.#pending.shift()
+      if (answer) answer(reply)
       else if (reply.failure) void this.#fail(reply.failure)
     }
     this.#thread.onerror = ({ message }) => {
       const failure = { kind: 'fatal', detail: `the committing thread died: ${message}` } as const
       void this.#fail(failure)
-      for (const { answer } of this.#pending.splice(0)) answer({ failure })
+      for (const answer of this.#pending.splice(0)) answer({ failure })
     }
   }
 
@@ -70,7 +70,6 @@ export class Writer {
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
     if (this.#isMoved) throw this.problem()
     const startedAt = performance.now()
-    this.#watch()
     const reply = await this.storeUser.deferSuspend(() => this.#request(batch))
     if (reply.failure) throw await this.#fail(reply.failure)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
@@ -98,7 +97,9 @@ export class Writer {
   /** Notes a problem. That a file was moved stays until a restart, a full disk until what it refused fits. */
   note({ kind, detail }: Failure): void {
     if (this.#isMoved || (this.#problem?.kind === 'full' && kind !== 'moved')) return
-    this.#watch()
+    this.#rehearsals ??= setInterval(() => {
+      if (this.#pending.length === 0 && !this.#isMoved) void this.rehearse()
+    }, REHEARSE_EVERY_MS).unref()
     if (!this.#problem) this.#problemSince = performance.now()
     if (this.#problem?.kind !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
     this.#problem = { kind, detail }
@@ -106,7 +107,7 @@ export class Writer {
 
   /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
   async close(): Promise<Failure | undefined> {
-    clearInterval(this.#timer)
+    clearInterval(this.#rehearsals)
     const { failure } = await this.#request('close')
     this.#thread.terminate()
     return failure
@@ -133,33 +134,16 @@ export class Writer {
     if (!this.#problem || this.#isMoved) return
     const seconds = Math.round((performance.now() - this.#problemSince) / 1000)
     this.#problem = null
+    clearInterval(this.#rehearsals)
+    this.#rehearsals = undefined
     this.storeUser.log('info', 'writable-again', { seconds })
-  }
-
-  /** Looks each second, as long as there is a problem or a commit. */
-  #watch(): void {
-    if (!this.storeUser.outlivesOutages || this.#timer) return
-    this.#timer = setInterval(() => this.#look(), LOOK_MS)
-    this.#timer.unref()
-  }
-
-  #look(): void {
-    const [oldest] = this.#pending
-    if (oldest) {
-      const isStalled = performance.now() - oldest.since >= STALLED_MS
-      if (isStalled && !this.#problem) this.note({ kind: 'stalled', detail: STALLED })
-    } else if (this.#problem && !this.#isMoved) void this.rehearse()
-    else {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }
   }
 
   #die(detail: string): void {
     // A failed checkpoint may be followed by a failed commit.
     if (this.isDead) return
     this.isDead = true
-    clearInterval(this.#timer)
+    clearInterval(this.#rehearsals)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return
     log('error', 'storage-failed', {
@@ -172,7 +156,14 @@ export class Writer {
     if (this.isDead)
       return Promise.resolve({ failure: { kind: 'fatal', detail: 'the disk has failed' } })
     const { promise, resolve } = Promise.withResolvers<Reply>()
-    this.#pending.push({ since: performance.now(), answer: resolve })
+    const stall = setTimeout(() => {
+      if (!this.#problem && this.storeUser.outlivesOutages)
+        this.note({ kind: 'stalled', detail: STALLED })
+    }, STALLED_MS).unref()
+    this.#pending.push((reply) => {
+      clearTimeout(stall)
+      resolve(reply)
+    })
     this.#thread.postMessage(JSON.stringify(request))
     return promise
   }
