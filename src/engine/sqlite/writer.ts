@@ -1,7 +1,7 @@
 // The serving thread's side of the committing thread: sends it batches, and knows the one reason that the storage
 // cannot be written, if there is one. Requests, /health, metrics and the log read that.
 
-import { InDoubtError, type RequestError } from '../../request-errors'
+import { InDoubtError, RequestError } from '../../request-errors'
 import { DONE, isDone, type Outcome, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import type { DatabaseToOpen, Reply, Request } from './committer'
@@ -28,6 +28,7 @@ export class Writer {
   isDamaged = false
   /** True once the disk has failed: this process must end, and close nothing. */
   isDead = false
+  isClosed = false
   /** The cursor of the last entry of the change log that a commit has added. */
   lastCursor: string | undefined
   readonly #thread: Worker
@@ -68,6 +69,7 @@ export class Writer {
    * daemon ends, and the promise never settles; a command gets an error that says so.
    */
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
+    if (this.isClosed) throw new RequestError('storage failed')
     if (this.#isMoved) throw this.problem()
     const startedAt = performance.now()
     const reply = await this.storeUser.deferSuspend(() => this.#request(batch))
@@ -108,6 +110,7 @@ export class Writer {
   /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
   async close(): Promise<Failure | undefined> {
     clearInterval(this.#rehearsals)
+    this.isClosed = true
     const { failure } = await this.#request('close')
     this.#thread.terminate()
     return failure
