@@ -163,7 +163,7 @@ export function judgeLog(
     plants.set(id, after)
     const operation = byRequest.get(name ?? '')
     if (!operation) {
-      report.note(`entry ${at} is of ${name}, which nobody asked for`)
+      report.note(`entry ${at} is of ${name}, which no client sent`)
       continue
     }
     entered.set(operation, [...(entered.get(operation) ?? []), id])

@@ -66,7 +66,7 @@ async function fullDisk(disk: string, report: Report): Promise<void> {
   fill(ballast)
   await Bun.sleep(500)
   await startNew(disk, report)
-  report.expect(daemon.err().includes('"disk-full"'), 'the log does not tell of it')
+  report.expect(daemon.err().includes('"disk-full"'), 'the full disk is not logged')
   report.expect(daemon.alive(), 'it crashed')
   await daemon.kill()
   await load.stop()

@@ -29,7 +29,7 @@ export async function afflict(
     { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' },
   )
   return after(async () => {
-    // A call that strace has changed when it lets go ends with ENOSYS, another error than the one that was asked for.
+    // A call that strace is changing when it detaches ends with ENOSYS instead of the injected error.
     const stand = daemon.alive() ? await halt(daemon.pid) : undefined
     strace.kill('SIGTERM')
     await strace.exited
@@ -104,7 +104,7 @@ const fail: Hurt = async (service, database, injection, report) => {
   await report.expectSoon(10_000, () => service.current() !== daemon, 'it is not started again')
 }
 
-/** Lets the disk refuse, until a read or /health tells. */
+/** Lets the disk refuse, until a read or /health fails. */
 const refuse: Hurt = async (service, database, injection, report) => {
   const daemon = service.current()
   const { port, token } = service

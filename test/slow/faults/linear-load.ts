@@ -1,4 +1,4 @@
-// Clients that compete for a few plants, and write down what they asked and were told.
+// Clients that compete for a few plants, and record their requests and the responses.
 
 import { type Answer, type Connection, connect, request } from '../../harness/http.ts'
 import { inTime } from '../../harness/until.ts'
@@ -197,7 +197,7 @@ function startClients(
       const it = next ?? pickRequest(`v${++written}`, seen)
       next = undefined
       const outcome = await ask(client, current, connection, it)
-      // As clients are told to: what had no answer is sent again.
+      // As the docs advise: a request without a response is sent again.
       if (outcome?.is === 'unknown') next = it
       if (outcome?.is === 'refused') await Bun.sleep(20)
       await Bun.sleep(Math.random() * pauseMs)
@@ -256,11 +256,11 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4) {
     swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
     /** The daemon of a place. */
     target: (place = 0) => targets[place],
-    /** The daemon that is asked from now on, in the place of one of the first; undefined: none. */
+    /** Sends the requests of a place to another daemon from now on; undefined: to none. */
     turnTo(next: Daemon | undefined, place = 0): void {
       targets[place] = next
     },
-    /** The process has ended, and all that works for it; nobody is asked until another is there. */
+    /** The process has ended, and its sessions; no requests are sent until another has started. */
     processEnded(daemon: Daemon, place = 0): void {
       scribe.ended.add(daemon)
       targets[place] = undefined

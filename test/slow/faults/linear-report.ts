@@ -30,7 +30,7 @@ const ENOUGH_SWAPS = 50
 export const isEnough = (load: LinearLoad): boolean =>
   load.changes() >= ENOUGH_CHANGES && load.swaps() >= ENOUGH_SWAPS
 
-/** Notes a problem unless an order explains what the clients were told. */
+/** Notes a problem unless some order explains the responses. */
 export function reportOn({ history, changes, swaps }: LinearLoad, report: Report): void {
   const { operations } = history
   report.expect(changes() >= ENOUGH_CHANGES, 'too few changes')

@@ -26,7 +26,7 @@ export interface Step {
 
 export type Plants = ReadonlyMap<number, Fields>
 
-// Fields that no answer speaks of need not be told apart: that keeps the states few.
+// Fields that no response shows need not be distinguished: that keeps the states few.
 const UNSEEN = 'fields that no answer showed'
 
 /** The values that a put and another operation wrote to the same plant: a put compares them with the stored ones. */

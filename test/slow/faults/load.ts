@@ -1,4 +1,4 @@
-// Clients that create plants and remember what they were told.
+// Clients that create plants, and record the responses.
 
 import { type Answer, type Connection, connect, isLast, once, request } from '../../harness/http.ts'
 import type { Service } from './daemon.ts'

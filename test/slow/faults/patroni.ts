@@ -18,7 +18,7 @@ interface Writer {
   load: Load
   /** The plant that was acknowledged last. */
   last: () => { n: number; at: number }
-  /** The longest time without one, since it was asked before; milliseconds. */
+  /** The longest time without one since the last call; milliseconds. */
   longest: () => number
 }
 
@@ -41,7 +41,7 @@ function startWriter(daemon: Daemon, from: number): Writer {
   }
 }
 
-/** Reads what the writers were told is stored; how long such plants were missing at most. */
+/** Reads plants that were acknowledged; returns for how long one was missing at most. */
 function watchReads(daemon: Daemon, writers: readonly Writer[]) {
   let isOver = false
   let missingSince: number | null = null
@@ -159,7 +159,7 @@ async function underLoad(folder: string, report: Report): Promise<void> {
   const ledger = new Map(writers.flatMap(({ load }) => [...load.ledger]))
   for (const daemon of [...daemons, reader]) {
     const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
-    report.expect(lost === 0, 'a lane tells of a loss')
+    report.expect(lost === 0, 'a lane reports a loss')
     await stopWell(daemon, report)
   }
   report.note(...faultsOf(judge(await cluster.plants(), ledger)))

@@ -63,7 +63,7 @@ async function stopWithout(_: string, report: Report): Promise<void> {
     })
     report.expect(code === 74, `exit code ${code}`)
     report.expect(took <= 2 * stopSeconds * 1000, `an end after ${took} ms`)
-    report.expect(log.includes('may or may not be stored'), 'the log tells no doubt')
+    report.expect(log.includes('may or may not be stored'), 'the log reports no commit in doubt')
     await heal()
   }
   // What it has sent is made once no session of it is left, or never.

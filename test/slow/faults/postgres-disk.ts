@@ -61,7 +61,7 @@ async function fullTables(_: string, report: Report): Promise<void> {
       await heals(scene)
     }
     expectErrors(scene, 50701)
-    report.expect(daemon.err().includes('"disk-full"'), 'the log does not tell of it')
+    report.expect(daemon.err().includes('"disk-full"'), 'the full disk is not logged')
     return undefined
   }
   await underLoad([server], hurt, report)

@@ -98,7 +98,7 @@ async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): 
   }
   for (const daemon of daemons) {
     const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
-    report.expect(lost === 0, 'a lane tells of a loss')
+    report.expect(lost === 0, 'a lane reports a loss')
     await stopWell(daemon, report)
   }
   report.note(...load.strange)

@@ -159,8 +159,8 @@ export async function plantsIn(
 }
 
 /**
- * Compares every plant that a stopped daemon has left on a server with what the clients were told; "plantstore check"
- * says whether the database is whole.
+ * Compares every plant that a stopped daemon has left on a server with the responses to its clients; "plantstore check"
+ * verifies the database.
  */
 export async function expectLeft(server: Server, ledger: Ledger, report: Report): Promise<void> {
   const lanes = await server.query('SELECT FROM lanes', DATABASE)

@@ -115,9 +115,9 @@ const guarded = (name: string, about: string, hurt: Hurt<Guarded>): Fault => ({
 
 export const postgresFaults: Fault[] = [
   alone('terminate', 'the backends are terminated every 0.1 s', terminateBackends),
-  alone('freeze', 'PostgreSQL stands still for 5 s', freeze),
-  alone('away', 'PostgreSQL is away for 11 s: health and reads tell, and it comes back', goAway),
-  guarded('standby', 'the synchronous standby hangs for 5 s: health tells', freezeStandby),
+  alone('freeze', 'PostgreSQL is frozen for 5 s', freeze),
+  alone('away', 'PostgreSQL is away for 11 s: /health and reads fail, and recover', goAway),
+  guarded('standby', 'the synchronous standby hangs for 5 s: /health fails', freezeStandby),
   guarded(
     'failover',
     'PostgreSQL is killed, and its synchronous standby promoted',

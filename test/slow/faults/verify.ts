@@ -1,4 +1,4 @@
-// Compares a database with what its clients were told.
+// Compares a database with the responses to its clients.
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync } from 'node:fs'
 import { temporaryFolder } from '../../harness/folder.ts'
@@ -20,7 +20,7 @@ export interface Verdict {
 }
 
 /**
- * Compares every field of every plant with what the clients were told. It reads a copy, so that
+ * Compares every field of every plant with the responses to its clients. It reads a copy, so that
  * the daemon recovers the file itself. No daemon may be running.
  */
 export function verify(database: string, ledger: Ledger): Verdict {
@@ -79,7 +79,7 @@ function compareLog(db: Database, rows: ReadonlyMap<bigint, StoredPlant>): strin
   return made.size === rows.size ? 'ok' : 'the change log has plants that are not stored'
 }
 
-/** Compares plants by their ids, all that there are, with what the clients were told. */
+/** Compares all plants, by their ids, with the responses. */
 export function judge(rows: ReadonlyMap<bigint, StoredPlant>, ledger: Ledger): Verdict {
   const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
   let known = 0
@@ -108,7 +108,7 @@ export function faultsOf(verdict: Verdict): string[] {
   return problems
 }
 
-/** Stops a daemon, and compares its database with what the clients were told. */
+/** Stops a daemon, and compares its database with the responses. */
 export async function endWell(
   daemon: Daemon,
   database: string,

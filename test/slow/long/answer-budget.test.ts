@@ -22,7 +22,7 @@ const list = (limit: number) => request('GET', `/plants?limit=${limit}`, daemon.
 const untilUnsent = (holds: (bytes: number) => boolean) =>
   until(`unsent bytes: ${holds}`, async () => holds(await daemon.metric('plantstore_unsent_bytes')))
 
-test('a long answer has its length, for a HEAD too, and is counted while it waits', async () => {
+test('a long response has its length, even for a HEAD, and is counted while it waits', async () => {
   using connection = await connect(daemon.url)
   const answer = await connection.send(list(1000))
   const first = await connection.send(request('HEAD', '/plants?limit=1000', daemon.token), 'HEAD')
@@ -35,7 +35,7 @@ test('a long answer has its length, for a HEAD too, and is counted while it wait
   expect(await daemon.metric('plantstore_unsent_bytes')).toBe(0)
 })
 
-test('changes that come together are refused or answered: none is made without an answer', async () => {
+test('simultaneous changes are refused or acknowledged: none is made without a response', async () => {
   using clients = openNonReaders(daemon.port, 15)
   clients.send(list(1000))
   await untilUnsent((bytes) => bytes > 15 * 1.4e6)
@@ -55,7 +55,7 @@ test('changes that come together are refused or answered: none is made without a
   expect(new Set(statuses)).toEqual(new Set([200, 503]))
 })
 
-test('when many clients read nothing, long lists and plants are refused, and other requests are answered', async () => {
+test('long lists and plants are refused while many clients read nothing, and other requests succeed', async () => {
   using clients = openNonReaders(daemon.port, 40)
   clients.send(list(1000))
   await untilUnsent((bytes) => bytes > 20e6)

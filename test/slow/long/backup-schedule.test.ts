@@ -86,7 +86,7 @@ async function freezeBackup(daemon: { readonly pid: number }, backups: string): 
   return child
 }
 
-test('makes backups under load, keeps the newest two, and touches no other file', async () => {
+test('a daemon makes backups under load, keeps the newest two, and touches no other file', async () => {
   using store = await prepare(1000)
   const { folder, backups } = store
   const others = [
@@ -135,7 +135,7 @@ test('makes backups under load, keeps the newest two, and touches no other file'
   expect(leftoversIn(backups)).toEqual([])
 })
 
-test('reports the time of the last backup, even after a restart, which makes no other', async () => {
+test('a daemon reports the time of the last backup, even after a restart, which makes no other', async () => {
   using store = await prepare(1000)
   const { backups } = store
   const seen: number[] = []
@@ -154,7 +154,7 @@ test('reports the time of the last backup, even after a restart, which makes no 
   expect(seen).toEqual([expected, expected])
 })
 
-test('warns of edits by another program, and makes the backup', async () => {
+test('a scheduled backup warns of edits by another program, and is made', async () => {
   using store = await prepare(1000)
   const { backups } = store
   using db = new Database(store.database)
@@ -176,7 +176,7 @@ test.each([
   [7, [], 6],
   [3, [], 3],
 ])(
-  'beside %d old backups, with %j, makes one at the start and keeps %d, and one dated in the future',
+  'a daemon beside %d old backups, with %j, makes one at the start and keeps %d, and one dated in the future',
   async (count, args, kept) => {
     using store = await prepare()
     const { backups } = store
@@ -195,7 +195,7 @@ test.each([
   },
 )
 
-test('after a backup dated in the future, a failure is not hidden by its time', async () => {
+test('a failure is not hidden by a backup dated in the future', async () => {
   using store = await prepare()
   const { folder, database, backups } = store
   const events: string[] = []
@@ -214,7 +214,7 @@ test('after a backup dated in the future, a failure is not hidden by its time', 
   expect(scheduled.lastAt).toBe(0)
 })
 
-test('sets no timer for longer than a timer can run', async () => {
+test('a schedule sets no timer for longer than a timer can run', async () => {
   using folder = temporaryFolder()
   const now = Date.UTC(2026, 0, 31, 12)
   writeFileSync(folder.file(backupName('plants.db', now)), 'made now')
@@ -326,7 +326,7 @@ test('a stop ends a backup that is under way, and leaves nothing of it', async (
   expect(eventsOf(daemon, 'backup-failed')).toEqual([])
 })
 
-test('after a kill -9 of everything, the next run removes what a backup has left', async () => {
+test('a daemon removes what a killed backup has left', async () => {
   using store = await prepare(200_000)
   const { backups } = store
   {
@@ -361,7 +361,7 @@ test.each([
   [['--backup-folder', 'FOLDER', '--backup-keep', '0'], 2, '--backup-keep must be'],
   [['--backup-folder', 'FOLDER/none'], 1, 'none: no such file or folder'],
   [['--backup-folder', 'FOLDER/plants.db'], 1, 'plants.db: not a folder'],
-])('refuses %j in one line', async (args, code, message) => {
+])('serve refuses %j in one line', async (args, code, message) => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('plants.db'), '')
   const words = args.map((it) => it.replace('FOLDER', folder.path))

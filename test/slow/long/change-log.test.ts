@@ -62,7 +62,7 @@ async function makeLogged(path: string): Promise<string> {
   return cursor ?? ''
 }
 
-test('removes the oldest thousand entries at once', async () => {
+test('a removal takes the oldest thousand entries at once', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await openAs(path, 1)).close()

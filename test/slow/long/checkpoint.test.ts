@@ -8,7 +8,7 @@ const LONG_LOG_BYTES = 40_000_000
 // Of 800 KB.
 const BATCHES = 400
 
-test('cuts a WAL that a reader made long, with the next writes once the reader has gone', async () => {
+test('a WAL that a reader made long is cut with the next writes once the reader has gone', async () => {
   await using daemon = await startTemporary()
   const { database } = daemon
   const reader = new Database(database, { readonly: true })
@@ -29,7 +29,7 @@ test('cuts a WAL that a reader made long, with the next writes once the reader h
   expect(await daemon.stop()).toBe(0)
 })
 
-test('does not let the WAL grow under reads that never pause', async () => {
+test('the WAL does not grow under reads that never pause', async () => {
   await using daemon = await startTemporary()
   const { database } = daemon
   const name = 'x'.repeat(20_000)

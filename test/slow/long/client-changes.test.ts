@@ -48,7 +48,7 @@ const allOf = (of = client) => Array.fromAsync(of.plants())
 const isSame = async (copy: ReturnType<typeof keepCopy>, of = client) =>
   Bun.deepEquals(copy.sorted(), await allOf(of))
 
-test('reads changes from either end and the history of a plant, with exact ids', async () => {
+test('the client reads changes from either end and the history of a plant, with exact ids', async () => {
   const start = await client.listChanges({ after: 'now' })
   if (!start.ok) throw new Error(start.message)
   const after = start.value.next
@@ -107,7 +107,7 @@ test('a copy is exact through kills of the daemon and changes that go on', async
   await killed.kill()
 })
 
-test('a copy has what changed on pages that were listed before', async () => {
+test('a copy has the changes of pages that were listed before', async () => {
   const ids = Array.from({ length: 1000 }, (_, index) => BigInt(50_000 + index))
   await client.createPlants(ids.map((id) => ({ id, name: 'first' })))
   let pages = 0
@@ -162,7 +162,7 @@ test('a copy begins again when an older file takes the place of the database', a
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } }
 
-test('resumes after a lost connection, even in the middle of an event', async () => {
+test('a loop resumes after a lost connection, even in the middle of an event', async () => {
   let cuts = 0
   // Passes on so many bytes of an answer, then cuts it.
   await using proxy = Bun.serve({
@@ -211,7 +211,7 @@ test.each([
   ],
   ['a stream that ends at once', () => new Response('retry: 1500\n\n', EVENTS)],
   ['half an event of JSON', () => new Response('id: a-1\ndata: {"cursor":\n\n', EVENTS)],
-])('pauses are longer each time, and end, after %s', async (_, answer) => {
+])('the pauses of a loop grow, and end, after %s', async (_, answer) => {
   let requests = 0
   await using server = Bun.serve({
     port: 0,

@@ -33,7 +33,7 @@ async function createAll(plants: Plants, faults: readonly (() => Response)[] = [
 const refusal = (error: number) => () =>
   Response.json({ error, message: 'as the test says' }, { status: Math.floor(error / 100) })
 
-test('sends one request for new plants, two for stored ones, three for a mixture', async () => {
+test('createAll sends one request for new plants, two for stored ones, three for a mixture', async () => {
   const plants = rowOf(1n, 5000)
   const mixture = [...plants.slice(4500), ...rowOf(9000n, 500)]
 
@@ -43,7 +43,7 @@ test('sends one request for new plants, two for stored ones, three for a mixture
 })
 
 // A plant that is wrong and whose id is taken may be refused for either.
-test('reports each plant as if the plants were sent one by one', async () => {
+test('createAll reports each plant as if the plants were sent one by one', async () => {
   const namesFrom = async (least: bigint) => {
     const found = await Array.fromAsync(client.plants({ after: least - 1n }))
     return new Map(found.map(({ id, name }) => [id, name]))
@@ -91,7 +91,7 @@ test('reports each plant as if the plants were sent one by one', async () => {
   )
 })
 
-test('creates plants that were deleted after they had refused a batch', async () => {
+test('createAll creates plants that were deleted after they had refused a batch', async () => {
   const plants = rowOf(-30_000n, 30)
 
   const sum = await createAll(plants, [refusal(40901)])
@@ -100,13 +100,13 @@ test('creates plants that were deleted after they had refused a batch', async ()
   expect(stored(-30_000n)).toBeDefined()
 })
 
-test('ends with the error that hides which plants are stored', async () => {
+test('createAll ends with the error that hides which plants are stored', async () => {
   const all = createAll(rowOf(-40_000n, 30), [refusal(40901), refusal(50701)])
 
   await expect(all).rejects.toMatchObject({ failure: { error: 50701 } })
 })
 
-test('refuses an object that is not a plant like any other, and continues', async () => {
+test('createAll refuses an object that is not a plant like any other, and continues', async () => {
   const circle: unknown[] = []
   circle.push(circle)
   const wrong: readonly unknown[] = [

@@ -19,7 +19,7 @@ function linkOf(pid: number, fd: string): string | null {
 const lockEvents = (daemon: Daemon) =>
   daemon.events().filter(({ event }) => /^(database|storage)-/.test(event))
 
-test("reports another program's lock within 10 seconds, and recovers", async () => {
+test("a daemon reports another program's lock within 10 seconds, and recovers", async () => {
   await using daemon = await startTemporary()
   const { database } = daemon
   await daemon.create('{"id":1,"name":"before"}')

@@ -16,7 +16,7 @@ import { type Daemon, runProgram, startDaemon, startTemporary } from '../../harn
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
-test('refuses to serve a file that another daemon serves, by whatever name', async () => {
+test('a daemon refuses a file that another one serves, by whatever name', async () => {
   await using daemon = await startTemporary()
   const { database, folder } = daemon
   linkSync(database, folder.file('hard.db'))
@@ -69,7 +69,7 @@ test.each([
     },
   ],
   ['loses its write-ahead log', (file: string) => rmSync(`${file}-wal`)],
-])('acknowledges nothing once its file %s', async (_, interfere) => {
+])('a daemon acknowledges nothing once its file %s', async (_, interfere) => {
   await using daemon = await startTemporary()
   const { database } = daemon
   await daemon.create('{"id":1,"name":"Rose"}')
@@ -89,7 +89,7 @@ function insertByHand(database: string, id: number): void {
 }
 
 test.each(['another change', 'no other change'])(
-  'loses nothing if the index of its log is removed, with %s before it stops',
+  'a daemon loses nothing if the index of its log is removed, with %s before it stops',
   async (change) => {
     await using daemon = await startTemporary()
     const { database } = daemon
@@ -137,7 +137,7 @@ test.each(
     [name, 'is killed', suffixes] as const,
   ]),
 )(
-  'loses nothing if its %s is removed while another program has the database open, and %s',
+  'a daemon loses nothing if its %s is removed while another program has the database open, and %s',
   async (_, end, suffixes) => {
     await using daemon = await startTemporary()
     const { database } = daemon
@@ -201,24 +201,27 @@ function locksOf(pid: number, file: string): string[] {
     .filter((line) => line.includes(`:${ino} `))
     .map((line) => line.replace(/^\d+: /, ''))
 }
-test.skipIf(!existsSync('/proc/locks'))('keeps its hold on the file over a refusal', async () => {
-  await using daemon = await startTemporary()
-  const { database } = daemon
-  await daemon.create('{"id":1,"name":"Rose"}')
-  const held = locksOf(daemon.pid, database)
-  expect(held).not.toEqual([])
-  const other = new Database(database)
+test.skipIf(!existsSync('/proc/locks'))(
+  'a daemon keeps its locks on the file over a refusal',
+  async () => {
+    await using daemon = await startTemporary()
+    const { database } = daemon
+    await daemon.create('{"id":1,"name":"Rose"}')
+    const held = locksOf(daemon.pid, database)
+    expect(held).not.toEqual([])
+    const other = new Database(database)
 
-  other.run('CREATE TRIGGER t AFTER INSERT ON plants BEGIN SELECT 1; END')
-  await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
-  other.run('DROP TRIGGER t')
-  other.close()
-  await daemon.event('writable-again')
+    other.run('CREATE TRIGGER t AFTER INSERT ON plants BEGIN SELECT 1; END')
+    await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+    other.run('DROP TRIGGER t')
+    other.close()
+    await daemon.event('writable-again')
 
-  expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
-  const again = await runProgram(['serve', '--port', '0', '--database', database])
-  expect(again.code).toBe(1)
-  expect(locksOf(daemon.pid, database)).toEqual(held)
-  await daemon.stop()
-  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n])
-})
+    expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+    const again = await runProgram(['serve', '--port', '0', '--database', database])
+    expect(again.code).toBe(1)
+    expect(locksOf(daemon.pid, database)).toEqual(held)
+    await daemon.stop()
+    expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n])
+  },
+)

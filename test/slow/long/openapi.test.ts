@@ -28,7 +28,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(text)
 }, 60_000)
 
-test('describes itself in valid OpenAPI 3.1, without a warning of a linter', async () => {
+test('the description is valid OpenAPI 3.1, without a warning of a linter', async () => {
   const lint = (source: string) => run([process.execPath, 'lint.js'], tools, source)
   const document = JSON.parse(text)
 
@@ -46,7 +46,7 @@ test('describes itself in valid OpenAPI 3.1, without a warning of a linter', asy
   expect(told).toContain('struct')
 })
 
-test('makes a client whose types compile, and which creates, reads, lists, replaces and deletes', async () => {
+test('a generated client has types that compile, and creates, reads, lists, replaces and deletes', async () => {
   const client = mkdtempSync(join(tools, 'client-'))
   try {
     cpSync(join(tools, 'client.ts'), join(client, 'client.ts'))

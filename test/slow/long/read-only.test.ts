@@ -92,7 +92,7 @@ test.each(cases)(
   },
 )
 
-test('refuses to read a log that a crash has left where nothing can be written, rather than an old state', async () => {
+test('a reading command refuses the log of a crash where it cannot write, instead of reading an old state', async () => {
   using folder = temporaryFolder()
   const store = folder.file('store')
   mkdirSync(store)
@@ -114,7 +114,7 @@ test('refuses to read a log that a crash has left where nothing can be written, 
   expect(fingerprint(store)).toEqual(before)
 })
 
-test('leaves the WAL as it is beside a daemon', async () => {
+test('a reading command beside a daemon leaves the WAL as it is', async () => {
   await using daemon = await startTemporary()
   const { database, folder } = daemon
   await daemon.create('{"id":1,"name":"a"}')
@@ -152,7 +152,7 @@ test('a daemon starts and writes while an export runs', async () => {
   expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('reads a closed database again if another process wrote to it meanwhile', async () => {
+test('a closed database is read again if another process wrote to it meanwhile', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
@@ -170,7 +170,7 @@ test('reads a closed database again if another process wrote to it meanwhile', a
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
 })
 
-test('waits for a connection that closes the database slowly', async () => {
+test('a check waits for a connection that closes the database slowly', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
@@ -187,7 +187,7 @@ test('waits for a connection that closes the database slowly', async () => {
   expect(await checked).toMatchObject({ code: 0, err: '' })
 })
 
-test('refuses a database of a newer schema, and changes nothing', async () => {
+test('a reading command refuses a database of a newer schema, and changes nothing', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
@@ -211,7 +211,7 @@ test('refuses a database of a newer schema, and changes nothing', async () => {
   expect(fingerprint(folder.path)['plants.db']).toBe(before['plants.db'] as string)
 })
 
-test('says which file cannot be read, and who owns it', async () => {
+test('a reading command says which file it cannot read, and as which user', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))

@@ -7,7 +7,7 @@ import { runProgram, temporaryFolder } from '../../harness/daemon'
 const isRoot = process.getuid?.() === 0
 
 test.skipIf(!isRoot)(
-  'writes to no name that another user could have made first in a shared folder',
+  'a command in a shared folder writes to no name that another user could have made first',
   async () => {
     using folder = temporaryFolder()
     const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]

@@ -18,7 +18,7 @@ function secondsOpen(port: number, sent: string): Promise<number> {
   return promise
 }
 
-test('closes a connection whose request does not arrive in the time of docs/api.md', async () => {
+test('a connection is closed if its request does not arrive in the time of docs/api.md', async () => {
   await using daemon = await startDaemon()
   const partOfBody =
     'POST /plants HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +

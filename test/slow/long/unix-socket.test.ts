@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
 import { runProgram, temporaryFolder } from '../../harness/daemon'
 
-test('removes the socket when it ends because its first token cannot be stored', async () => {
+test('a daemon removes its socket if its first token cannot be stored', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const database = folder.file('plants.db')
