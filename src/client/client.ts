@@ -177,7 +177,7 @@ function changeLogCalls(
     listHistory: async (query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', 'plants/history', { query: searchOf(query), read: toHistoryPage, ...options }),
 
-    /** A page of the changes of one plant, newest first, also for deleted plants. */
+    /** A page of the changes of one plant, newest first, even of a deleted plant. */
     history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', `plants/${digitsOf(id)}/history`, {
         query: searchOf(query),

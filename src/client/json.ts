@@ -34,7 +34,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 /** The fields of a value; none if it is not a JSON object. */
 export const fieldsOf = (value: unknown): Fields => Object(value)
 
-/** A plant as answered by a create; undefined for any other value. */
+/** A plant as a create returns it; undefined for any other value. */
 export function toPlant(value: unknown): Plant | undefined {
   const fields = fieldsOf(value)
   if (typeof fields.name !== 'string') return undefined

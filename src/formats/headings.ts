@@ -73,7 +73,7 @@ const PHRASES: Readonly<Record<Meaning, string>> = {
     família, categoria, grupo`,
 }
 
-/** The words of a heading, also of one in camel case or with signs between them: lower case, without accents. */
+/** The words of a heading, even of one in camel case or with signs between them: lower case, without accents. */
 const wordsOf = (heading: string): string =>
   heading
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')

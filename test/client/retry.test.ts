@@ -154,7 +154,7 @@ test('the client repeats no other change whose answer was lost', async () => {
   expect([...replaced.sent, ...batch.sent, ...deleted.sent]).toEqual(['PUT', 'POST', 'DELETE'])
 })
 
-test("the client repeats a read, also after a proxy's error", async () => {
+test("the client repeats a read, even after a proxy's error", async () => {
   await faulty([]).client.createPlant({ id: 41n, name: 'a' })
   const gateway: Fault = async () => new Response('<h1>Bad gateway</h1>', { status: 502 })
   const { client, sent } = faulty([loseAnswer, gateway])

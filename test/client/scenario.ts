@@ -105,7 +105,7 @@ async function exerciseBatches(client: Client, expect: Expect): Promise<void> {
   }
 }
 
-/** Follows the changes of a plant, from its creation to its end. */
+/** Follows the changes of a plant, from its creation to its deletion. */
 async function exerciseFeed(client: Client, expect: Expect): Promise<void> {
   const end = await client.listChanges({ after: 'now' })
   await client.createPlant({ id: MOST, name: 'followed' })

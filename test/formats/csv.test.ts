@@ -107,7 +107,7 @@ test('refuses a row with text after a quoted cell, and continues', () => {
   ])
 })
 
-test('says which lines a quote joined into one row', () => {
+test('a notice names the lines that a quote joined into one row', () => {
   expect(readAll('a,b\n1,"c\n2,d\n3,"e",f\n4,g\n', 3)).toEqual([
     { line: 1, cells: ['a', 'b'] },
     {
@@ -120,7 +120,7 @@ test('says which lines a quote joined into one row', () => {
   ])
 })
 
-test('stops at a quote that is never closed, and says where it was opened', () => {
+test('a quote that is never closed ends the read, and the error names its line', () => {
   expect(readAll('a\n"b\nb","c\nd\n', 3).at(-1)).toEqual({
     line: 3,
     stop: 'unterminated quote',

@@ -191,7 +191,7 @@ test.each(['?after=1', `?after=${'a'.repeat(10_000)}`, '?tag=a', '?limit=1&limit
   },
 )
 
-test('the daemon answers 40403 to pages and streams without a change log, and names the option', async () => {
+test('pages and streams fail with 40403 without a change log, and the message names the option', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
   for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {

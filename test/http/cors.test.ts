@@ -99,7 +99,7 @@ test.each([
   expect(corsOf(answer)).toEqual({ vary: 'Origin' })
 })
 
-test('the daemon answers 405 to an OPTIONS that is no preflight', async () => {
+test('an OPTIONS that is no preflight fails with 405', async () => {
   const answer = await ask('OPTIONS /plants', { origin: APP })
 
   expect(answer.status).toBe(405)

@@ -98,7 +98,7 @@ test.each([
   },
 )
 
-test('the daemon answers 41301 with the reason to a body in very many chunks', async () => {
+test('a body in very many chunks fails with 41301, and the message says why', async () => {
   const body = '{"id":1,"name":"Rose"}'.padEnd(10_000)
   const stream = new ReadableStream({
     async start(controller) {

@@ -3,7 +3,7 @@
 import { ignoresHangup, SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
 
 /**
- * Aborted by the first signal to stop, or by SIGHUP. After that, or once disposed, the signals have their default
+ * Returns a signal that is aborted by the first stop signal, or by SIGHUP unless nohup ignores it. After that, or once disposed, the signals have their default
  * behaviour.
  */
 export function watchInterrupt(): AbortSignal & Disposable {

@@ -26,7 +26,7 @@ export type GroupCommitLimits = {
 export type Clock = {
   /** Monotonic time in milliseconds. */
   now(): number
-  /** Calls `act` after this many milliseconds. Returns a function that cancels it. */
+  /** Calls `callback` after this many milliseconds. Returns a function that cancels it. */
   after(milliseconds: number, callback: () => void): () => void
 }
 

@@ -28,7 +28,7 @@ const rowOf = (plant: PlantToWrite): (string | null)[] => [
 const isKept = (text: string | undefined): boolean =>
   text === undefined || (text !== '' && !text.includes('\r'))
 
-/** The plants that do not come back from a workbook as they are. */
+/** The plants whose texts a workbook would alter. */
 export const changedPlants = <P extends PlantToWrite>(plants: readonly P[]): readonly P[] =>
   plants.filter((plant) => !TEXT_FIELDS.every((name) => isKept(plant[name])))
 

@@ -90,7 +90,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
           detail: {
             operationId: 'history',
             summary: 'List the changes of a plant',
-            description: 'The newest first; also of a deleted plant.',
+            description: 'The newest first; even of a deleted plant.',
             answers: () => ({ 200: HistoryPage }),
           },
         },

@@ -1,4 +1,4 @@
-// The searchable words, in lower case.
+// The words of an operation by which it is found, in lower case.
 import type { Operation, Response, Schema } from './description'
 
 // With its headers and error numbers.

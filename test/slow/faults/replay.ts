@@ -24,7 +24,7 @@ interface Recording {
   sent: number[]
 }
 
-/** A life of the program from its first start to its orderly end, as its disk saw it. */
+/** One run of the program from its first start to its orderly end, as its disk saw it. */
 async function record(folder: string, start: Start): Promise<Recording> {
   const log = join(folder, `${Bun.nanoseconds()}.log`)
   const database = join(folder, `${Bun.nanoseconds()}`, 'plants.db')

@@ -41,7 +41,7 @@ function writeFile(text: string): string | undefined {
 /** Writes the files of a section. */
 export const writeFiles = (heading: string): void => blocks(heading).forEach(writeFile)
 
-/** Writes the file of a proxy; returns its path. */
+/** Writes the configuration of a proxy; returns its path. */
 export function writeProxyFile(name: string): string {
   const path = writeFile(readFileSync(join(root, 'deploy/proxies', name), 'utf8'))
   if (path === undefined) throw new Error(`${name} has no path in its first line`)

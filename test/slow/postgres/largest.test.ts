@@ -32,7 +32,7 @@ function startNetwork(to: number) {
   })
   return {
     ...proxy,
-    /** The milliseconds that the busiest connection needs for what was carried since the last call. */
+    /** The milliseconds that the busiest connection needs for the bytes and round trips since the last call. */
     neededMs(): number {
       const each = [...carried.values()].map(
         ({ bytes, turns }) => bytes / BYTES_PER_MS + turns * ROUND_TRIP_MS,

@@ -102,7 +102,7 @@ export class Primary {
     return this.ready(patience)
   }
 
-  /** Reads on one of the connections. Reads again if the connection is lost early. */
+  /** Reads on one of the connections. Reads again if the connection is lost within READ_PATIENCE_MS. */
   reader(kind: keyof Connections): Ask {
     return async (query) => {
       for (const startedAt = performance.now(); ; ) {

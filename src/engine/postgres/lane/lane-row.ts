@@ -116,7 +116,7 @@ export async function fence(
   return fenced ?? null
 }
 
-/** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */
+/** The statements on lanes, with parameters that match no row. Each fails if a privilege, a table or a column is missing. */
 export const LANE_STATEMENTS: readonly Statement[] = [
   [ADVANCE, '', 0, false],
   [COUNT_PLANTS, '', 0, 0],

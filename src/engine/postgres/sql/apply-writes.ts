@@ -58,7 +58,7 @@ const byId = ([a]: PlantRow, [b]: PlantRow): number => {
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
 
-/** Stores the creates whose ids are free, as one step. */
+/** The statement that stores the creates whose ids are free, as one step. */
 function createRows(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
@@ -195,7 +195,7 @@ function writesOf(
   return statements
 }
 
-/** Every statement that writes plants, with nothing to do. Each fails if a privilege, a table or a column is missing. */
+/** Every statement that writes plants, with parameters that match no row. Each fails if a privilege, a table or a column is missing. */
 export const writeStatements = (sql: SQL): readonly Statement[] => [
   ...[false, true].map((hasChangeLog) =>
     createRows(sql, { lane: '', seq: 0, hasChangeLog }, [], 0n),

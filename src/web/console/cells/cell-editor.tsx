@@ -139,7 +139,7 @@ export class CellEditor implements CellEditing {
 
   /** Pastes cells into the selected ones; false if the clipboard has none. */
   onPaste({ clipboardData }: ClipboardEvent): boolean {
-    // The target is where a text was marked last, or the body.
+    // The target is where a text was selected last, or the body.
     if (document.activeElement !== table() || !hasColumns() || this.column.value === null)
       return false
     const dataOf = (type: string) => clipboardData?.getData(type) ?? ''
@@ -169,7 +169,7 @@ export class CellEditor implements CellEditing {
 
   #extendTo(cell: Cell): void {
     this.#range.extendTo(cell, this.#pressedCell)
-    // Without the text that the mouse has marked.
+    // Without the text that the mouse has selected.
     getSelection()?.removeAllRanges()
     table()?.focus({ preventScroll: true })
   }

@@ -14,7 +14,7 @@ import type { Session } from '../session.ts'
 /** The start of a page: the `next` of the one before it; null for the first plant. */
 export type Cursor = string | null
 
-/** The most plants of a page. */
+/** Maximum number of plants per page. */
 export const PAGE_PLANTS = 1000
 
 /** The plant with an id as a page, which is empty if there is none. */

@@ -86,7 +86,7 @@ export class PlantRows {
     return this.#shown[at]?.id === id ? at : this.#shown.findIndex((other) => other.id === id)
   }
 
-  /** A plant that is held. */
+  /** The plant with this id; undefined unless it was read. */
   plant(id: bigint): NewPlant | undefined {
     const plant = this.#read[this.#indexOf(id)]
     return plant?.id === id ? plant : undefined

@@ -170,7 +170,7 @@ function Body(props: TableProps) {
       onClick={(event) => {
         const plant = list.rows.row(rowOf(event) ?? -1)
         const isControl = event.target instanceof Element && event.target.closest('button, label')
-        // Text that was marked with the mouse is to be copied.
+        // Text that was selected with the mouse is to be copied.
         if (!plant || isControl || getSelection()?.isCollapsed === false) return
         const open = () => actions.onOpen(plant, false)
         if (cells) cells.onClick(event, open)

@@ -8,7 +8,7 @@ type AgeProps = {
   readonly now: number
 }
 
-/** "Updates live" if the table follows others; its age if it is older than a minute. */
+/** "Updates live" if the table follows others; else its age, from a minute on. */
 export function Age({ list, now }: AgeProps) {
   if (!list.session.isReachable.value) return null
   if (list.isLive.value) return <span>Updates live</span>

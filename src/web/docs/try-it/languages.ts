@@ -92,7 +92,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
   return `${operationId}(${all.join(', ').replace(empty, '')})`
 }
 
-/** A program with our client; null if it has no call for this request. */
+/** A TypeScript program that uses our client; null if the client has no method for this request. */
 function typeScript(filled: Filled): string | null {
   const call = callOf(filled)
   return (
