@@ -48,6 +48,19 @@ test('shows 20 refused lines, counts the rest, and says from where on nothing wa
   )
 })
 
+test('writes every refused row to the file of --refused, also while later rows are stored', async () => {
+  using folder = storeFolder()
+  const refused = folder.file('refused')
+  const words = ['import', '-', '--format', 'ndjson', '--refused', refused]
+  const ids = Array.from({ length: 20_000 }, (_, n) => (n % 2 === 0 ? n : `"x${n}"`))
+  const stdin = ids.map((id) => `{"id":${id},"name":"Fern"}\n`).join('')
+
+  const { out } = await folder.run(words, { stdin })
+
+  expect(out).toBe('created 10000, skipped 0, replaced 0, refused 10000; 20000 rows read\n')
+  expect(new Set(readFileSync(refused, 'utf8').match(/"x\d+"/g)).size).toBe(10_000)
+})
+
 test('--strict ends at the first row that is refused, and a dry run where the import would', async () => {
   using folder = storeFolder()
   // More than one commit.
