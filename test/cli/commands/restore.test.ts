@@ -98,9 +98,7 @@ const canTrace = Bun.which('strace') !== null
 function looseSteps(trace: string, folder: string): string[] {
   const unsynced = new Set<string>()
   const loose: string[] = []
-  // The name of a private folder need not last.
-  const isOurs = (line: string) => line.includes(folder) && !line.includes('/.plantstore.')
-  for (const line of trace.split('\n').filter(isOurs)) {
+  for (const line of trace.split('\n').filter((line) => line.includes(folder))) {
     const [, call = '', opened = ''] = /^\d+ +(\w+)\((?:\d+<([^>]+)>)?/.exec(line) ?? []
     if (/sync$/.test(call)) unsynced.delete(opened)
     else if (/write/.test(call)) unsynced.add(opened)
