@@ -1,4 +1,4 @@
-// Writes and their outcomes, shared by every engine. Nothing here knows a database.
+// Writes and their outcomes, shared by every engine.
 
 import type { Action } from '../../change-log/change-log'
 import type { Precondition } from '../../plant/entity-tag'

@@ -14,7 +14,7 @@ const STALLED_MS = 10_000
 const STALLED = 'the disk has confirmed no write for 10 s or more'
 
 /** The events of the log at the beginning of a problem. */
-const EVENTS: Readonly<Partial<Record<Failure['kind'], readonly ['error', string]>>> = {
+const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
   stalled: ['error', 'disk-stalled'],
   full: ['error', 'disk-full'],
   busy: ['error', 'database-locked'],
