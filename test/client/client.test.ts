@@ -37,7 +37,7 @@ test('the client resolves to a refusal with its number', async () => {
   expect(stored(1n)).toBeUndefined()
 })
 
-test('the client reports an answer that is not from plantstore as a failure with the number 0', async () => {
+test('the client reports a response that is not from plantstore as a failure with the number 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 
@@ -127,13 +127,13 @@ test('no client is made with a token that no header can hold, or that would retr
 function behindProxy(change: (etag: string) => string | null) {
   const proxy = serve(async (request) => {
     const { pathname } = new URL(request.url)
-    const answer = await fetch(`${daemon.url}${pathname}`, request)
-    const headers = new Headers(answer.headers)
+    const response = await fetch(`${daemon.url}${pathname}`, request)
+    const headers = new Headers(response.headers)
     const etag = headers.get('etag')
     headers.delete('etag')
     const changed = etag === null ? null : change(etag)
     if (changed !== null) headers.set('etag', changed)
-    return new Response(answer.body, { status: answer.status, headers })
+    return new Response(response.body, { status: response.status, headers })
   })
   return { ...proxy, client: clientAt(proxy.url) }
 }
@@ -377,8 +377,8 @@ test('the client accepts a signal in every method', async () => {
   expect(stored(plant.id)).toBeUndefined()
 })
 
-function serve(answer: (request: Request) => Response | Promise<Response>) {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+function serve(respond: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: respond })
   return {
     url: `http://127.0.0.1:${server.port}`,
     [Symbol.asyncDispose]: () => server.stop(true),

@@ -118,7 +118,7 @@ test('the client ends the wait for another try when its signal is aborted', asyn
   expect(performance.now() - started).toBeLessThan(20_000)
 })
 
-test('the client recognizes that a create whose answer was lost was stored', async () => {
+test('the client recognizes that a create whose response was lost was stored', async () => {
   const lost = faulty([loseAnswer])
   const unsent = faulty([loseRequest, loseRequest])
 
@@ -142,7 +142,7 @@ test('the client does not report a create as refused that may have been stored',
   expect(stored(21n)).toBeDefined()
 })
 
-test('the client repeats no other change whose answer was lost', async () => {
+test('the client repeats no other change whose response was lost', async () => {
   await faulty([]).client.createPlant({ id: 31n, name: 'a' })
   const replaced = faulty([loseAnswer])
   const batch = faulty([loseAnswer])
@@ -163,7 +163,7 @@ test("the client repeats a read, even after a proxy's error", async () => {
   expect(sent).toHaveLength(3)
 })
 
-test('the client finds the plants of a batch whose answer was lost', async () => {
+test('the client finds the plants of a batch whose response was lost', async () => {
   const { client } = faulty([loseAnswer])
   const plants = Array.from({ length: 25 }, (_, index) => ({ id: 500n + BigInt(index), name: 'a' }))
 

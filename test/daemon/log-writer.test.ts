@@ -142,8 +142,8 @@ test('answers and stops while its log is not read', async () => {
   const longPath = `${url}/${'x'.repeat(2000)}`
 
   for (let round = 0; round < 50; round++) {
-    const answers = Array.from({ length: 20 }, () => fetch(longPath, { headers }))
-    for (const { status } of await Promise.all(answers)) expect(status).toBe(404)
+    const responses = Array.from({ length: 20 }, () => fetch(longPath, { headers }))
+    for (const { status } of await Promise.all(responses)) expect(status).toBe(404)
   }
   // It is read again, and then no more.
   let log = ''

@@ -13,7 +13,7 @@ test('commits the changes of one turn of the event loop together, in their order
   await all
 })
 
-test('answers a change only after its commit', async () => {
+test('acknowledges a change only after its commit', async () => {
   const { submit, end } = createLedger()
   let isAnswered = false
   const change = submit('a').then(() => {
@@ -45,7 +45,7 @@ test('commits writes that arrive during a commit with the next one', async () =>
   expect(group.queueLength).toBe(0)
 })
 
-test('answers a commit first, so that returning clients join the next one', async () => {
+test('acknowledges a commit first, so that returning clients join the next one', async () => {
   const { submit, batches, end } = createLedger()
   const first = submit('a')
   await turns()
@@ -298,7 +298,7 @@ test('refuses every change of a failed batch, and continues', async () => {
   expect(batches).toEqual([['a', 'b'], ['c']])
 })
 
-test('answers a batch in doubt once it is settled, and commits others meanwhile', async () => {
+test('acknowledges a batch in doubt once it is settled, and commits others meanwhile', async () => {
   const settled = Promise.withResolvers<readonly Outcome[]>()
   const commits = [{ inDoubt: settled.promise }, [DONE]]
   const group = new GroupCommit<string>(async () => commits.shift() ?? [], ROOMY)
@@ -332,7 +332,7 @@ test('makes no commit if every client has gone', async () => {
   expect(batches).toEqual([])
 })
 
-test('answers a change that has no outcome with 50001', async () => {
+test('a change without an outcome fails with 50001', async () => {
   const group = new GroupCommit<string>(async (batch) => batch.slice(1).map(() => DONE), ROOMY)
   const results = await Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
 

@@ -71,7 +71,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
   await waiting
 })
 
-test('the recorded use of a token is told once it is durable', async () => {
+test('the use of a token is reported once it is durable', async () => {
   const { token } = issueToken('laptop', 'read', null, 0)
   const { promise: used, resolve } = Promise.withResolvers<string>()
   let isDurable = false

@@ -262,7 +262,7 @@ test('shows an answered change to a read in the turn of earlier reads', async ({
   }
 })
 
-test('answers the queue when it closes', async ({ store, reopen }) => {
+test('commits the queue when it closes', async ({ store, reopen }) => {
   const results = Promise.allSettled(range(0, 500).map((plant) => store.createPlant(plant)))
 
   const reopened = await reopen()

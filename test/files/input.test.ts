@@ -30,7 +30,7 @@ test('releases input once it is read, however long it is', async () => {
   expect(kept).toBeLessThan(parts.length / 4)
 })
 
-test('ends when it is interrupted, also while it waits for more', async () => {
+test('ends when it is interrupted, even while it waits for more', async () => {
   using folder = temporaryFolder()
   const pipe = folder.file('pipe')
   Bun.spawnSync(['mkfifo', pipe])

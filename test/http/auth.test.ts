@@ -20,18 +20,18 @@ test.each([
   ['GET', '/plants/history'],
   ['GET', '/plants/1/history'],
 ])('the daemon asks for credentials: %s %s', async (method, path) => {
-  const answer = await fetch(`${daemon.url}${path}`, { method })
+  const response = await fetch(`${daemon.url}${path}`, { method })
 
-  expect(answer.status).toBe(401)
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="plantstore"')
+  expect(response.status).toBe(401)
+  expect(response.headers.get('www-authenticate')).toBe('Bearer realm="plantstore"')
 })
 
 test('GET /health needs no token', async () => {
-  const answer = await fetch(`${daemon.url}/health`)
+  const response = await fetch(`${daemon.url}/health`)
 
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('application/json')
-  expect(await answer.text()).toBe('{"status":"ok"}')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(await response.text()).toBe('{"status":"ok"}')
   const wrong = { headers: { authorization: 'Bearer wrong' } }
   expect((await fetch(`${daemon.url}/health`, wrong)).status).toBe(200)
 })

@@ -48,9 +48,9 @@ test('a read waits until the change is there, and for a second at most', async (
   expect(reads).toBeLessThan(15)
 
   let isAnswered = false
-  const waiting = read(cursorAt(last, 2)).then((answer) => {
+  const waiting = read(cursorAt(last, 2)).then((response) => {
     isAnswered = true
-    return answer
+    return response
   })
   await Bun.sleep(30)
   expect(isAnswered).toBeFalse()

@@ -18,13 +18,13 @@ const range = (from: number, count: number) =>
   moss(Array.from({ length: count }, (_, index) => from + index))
 
 test('a batch may have 1,000 plants', async () => {
-  const answers = []
+  const responses = []
   for (const [method, path] of BATCHES) {
-    const answer = await daemon.fetch(path, { method, body: range(1000, 1000) })
-    answers.push(await answer.json())
+    const response = await daemon.fetch(path, { method, body: range(1000, 1000) })
+    responses.push(await response.json())
   }
 
-  expect(answers).toMatchObject([
+  expect(responses).toMatchObject([
     { created: 1000 },
     { unchanged: 1000 },
     { unchanged: 1000 },

@@ -61,7 +61,7 @@ test.each(refusedBodies)(
   },
 )
 
-test('the daemon answers a refused body that does not arrive', async () => {
+test('the daemon responds to a refused body that does not arrive', async () => {
   await using connection = await connect(daemon.url)
   connection.write(head('POST /plants', { 'content-length': '1000' }))
   connection.write('x')

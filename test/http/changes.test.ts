@@ -11,9 +11,9 @@ const { daemon, folder } = ownDaemon({ args: KEEP })
 type Page = { readonly changes: readonly ChangeLogEntry[]; readonly next: string }
 
 async function read(query = '', of = daemon): Promise<Page> {
-  const answer = await of.fetch(`/plants/changes${query}`)
-  expect(answer.status).toBe(200)
-  return (await answer.json()) as Page
+  const response = await of.fetch(`/plants/changes${query}`)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Page
 }
 
 const now = async () => (await read('?after=now')).next
@@ -26,11 +26,11 @@ type Following = {
 
 async function follow({ after, headers = {}, of = daemon }: Following = {}) {
   const query = after === undefined ? '' : `?after=${after}`
-  const answer = await of.fetch(`/plants/changes${query}`, {
+  const response = await of.fetch(`/plants/changes${query}`, {
     headers: { accept: 'text/event-stream', ...headers },
   })
-  expect(answer.status).toBe(200)
-  return { answer, events: readEvents(answer) }
+  expect(response.status).toBe(200)
+  return { response, events: readEvents(response) }
 }
 
 const create = (id: number, name = 'a') => daemon.fetch('/plants', { json: { id, name } })
@@ -49,8 +49,8 @@ test('the daemon lists what changed, by whom, from what to what, with exact ids'
   await daemon.fetch(path, { method: 'PATCH', json: { tag: 'u' } })
   await daemon.fetch(path, { method: 'DELETE' })
 
-  const answer = await daemon.fetch(`/plants/changes?after=${start}`)
-  const text = await answer.text()
+  const response = await daemon.fetch(`/plants/changes?after=${start}`)
+  const text = await response.text()
   const { changes, next }: Page = JSON.parse(text)
 
   expect(text.match(/"id":-9223372036854775808,/g)).toHaveLength(changes.length)
@@ -95,8 +95,8 @@ test('the history of a plant, or of all, has the newest first, page by page, tho
   await create(201)
 
   const history = async (query: string) => {
-    const answer = await daemon.fetch(`/plants${query}`)
-    const { changes, next } = (await answer.json()) as Page
+    const response = await daemon.fetch(`/plants${query}`)
+    const { changes, next } = (await response.json()) as Page
     return { changes: changes.map(({ id, after }) => [Number(id), after?.name]), next }
   }
   const first = await history('/200/history?limit=3')
@@ -129,8 +129,8 @@ test('a stream has each change as an event, and Last-Event-ID overrides the para
   const [resumed] = await take(again.events, 1)
   await again.events.return()
 
-  expect(first.answer.headers.get('content-type')).toBe('text/event-stream')
-  expect(first.answer.headers.get('x-accel-buffering')).toBe('no')
+  expect(first.response.headers.get('content-type')).toBe('text/event-stream')
+  expect(first.response.headers.get('x-accel-buffering')).toBe('no')
   expect(opening).toMatchObject({ id: start, retry: expect.stringMatching(/^\d+$/) })
   expect(opening).not.toHaveProperty('data')
   expect([created?.event, deleted?.event]).toEqual(['create', 'delete'])
@@ -159,11 +159,11 @@ test('a change by another process reaches a stream within half a second', async 
 
 test('a HEAD has the headers of the stream, and ends', async () => {
   const headers = { accept: 'text/event-stream' }
-  const answer = await daemon.fetch('/plants/changes', { method: 'HEAD', headers })
+  const response = await daemon.fetch('/plants/changes', { method: 'HEAD', headers })
 
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('text/event-stream')
-  expect(await answer.text()).toBe('')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(await response.text()).toBe('')
 })
 
 test.each([
@@ -175,9 +175,9 @@ test.each([
   ['text/event-stream;charset=utf-8;q=0.9, */*;q=0.1', 'text/event-stream'],
 ])('a client that accepts %s gets %s', async (accept, type) => {
   const headers = { accept }
-  const answer = await daemon.fetch('/plants/changes?after=now', { method: 'HEAD', headers })
+  const response = await daemon.fetch('/plants/changes?after=now', { method: 'HEAD', headers })
 
-  expect(answer.headers.get('content-type')).toBe(type)
+  expect(response.headers.get('content-type')).toBe(type)
 })
 
 test.each(['?after=1', `?after=${'a'.repeat(10_000)}`, '?tag=a', '?limit=1&limit=2'])(
@@ -195,9 +195,9 @@ test('pages and streams fail with 40403 without a change log, and the message na
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
   for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {
-    const answer = await plain.fetch(path)
-    expect(await answer.clone().text()).toContain('--keep-changes')
-    await expectError(answer, 40403)
+    const response = await plain.fetch(path)
+    expect(await response.clone().text()).toContain('--keep-changes')
+    await expectError(response, 40403)
   }
 })
 

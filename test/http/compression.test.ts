@@ -17,8 +17,8 @@ const get = (path: string, accepted: string, method = 'GET') =>
   daemon.fetch(path, { method, headers: { 'accept-encoding': accepted }, decompress: false })
 
 const codingOf = ({ headers }: Response) => headers.get('content-encoding')
-const unzip = async (answer: Response) =>
-  Buffer.from(Bun.gunzipSync(await answer.arrayBuffer())).toString()
+const unzip = async (response: Response) =>
+  Buffer.from(Bun.gunzipSync(await response.arrayBuffer())).toString()
 
 test.each([
   '/plants',
@@ -49,11 +49,11 @@ test.each([
 })
 
 test('the daemon compresses the metrics, in the text format of Prometheus', async () => {
-  const answer = await get('/metrics', 'gzip')
+  const response = await get('/metrics', 'gzip')
 
-  expect(codingOf(answer)).toBe('gzip')
-  expect(answer.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
-  expect(await unzip(answer)).toMatch(/\nplantstore_plants 2000\n/)
+  expect(codingOf(response)).toBe('gzip')
+  expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
+  expect(await unzip(response)).toMatch(/\nplantstore_plants 2000\n/)
 })
 
 test.each(['', 'br', 'gzip;q=0'])(

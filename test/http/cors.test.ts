@@ -26,9 +26,9 @@ type Headers = Record<string, string>
 async function ask(line: string, headers: Headers = {}, body = ''): Promise<Answer> {
   const length: Headers = body ? { 'content-length': String(body.length) } : {}
   const bytes = head(line, { authorization, ...headers, ...length }) + body
-  const answer = await once(daemon.port, bytes)
-  if (!answer) throw new Error('no answer')
-  return answer
+  const response = await once(daemon.port, bytes)
+  if (!response) throw new Error('no answer')
+  return response
 }
 
 const preflight = (path: string, origin: string, method: string, headers = 'authorization') =>
@@ -56,30 +56,20 @@ const ALLOWED = {
 const EXPOSED =
   'Link, ETag, Plantstore-Cursor, Retry-After, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
 
-test.each([APP, DEV, EXTENSION])(
-  'the daemon answers the preflight of %s without a token',
-  async (origin) => {
-    for (const path of [
-      '/plants',
-      '/plants/1',
-      '/plants/batch',
-      '/health',
-      '/metrics',
-      '/nowhere',
-    ]) {
-      for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
-        const answer = await preflight(path, origin, method, 'authorization,content-type,if-match')
+test.each([APP, DEV, EXTENSION])('the preflight of %s needs no token', async (origin) => {
+  for (const path of ['/plants', '/plants/1', '/plants/batch', '/health', '/metrics', '/nowhere']) {
+    for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
+      const response = await preflight(path, origin, method, 'authorization,content-type,if-match')
 
-        expect(answer?.status).toBe(204)
-        expect(answer && corsOf(answer)).toEqual({
-          'access-control-allow-origin': origin,
-          ...ALLOWED,
-        })
-        expect(answer?.body).toBe('')
-      }
+      expect(response?.status).toBe(204)
+      expect(response && corsOf(response)).toEqual({
+        'access-control-allow-origin': origin,
+        ...ALLOWED,
+      })
+      expect(response?.body).toBe('')
     }
-  },
-)
+  }
+})
 
 test.each([
   'https://app.example.org:8443',
@@ -94,17 +84,17 @@ test.each([
   const asked = await preflight('/plants', origin, 'POST')
   expect(asked?.status).toBe(405)
   expect(asked && corsOf(asked)).toEqual({ vary: 'Origin' })
-  const answer = await ask('GET /plants/1', { origin })
-  expect(answer.status).toBe(200)
-  expect(corsOf(answer)).toEqual({ vary: 'Origin' })
+  const response = await ask('GET /plants/1', { origin })
+  expect(response.status).toBe(200)
+  expect(corsOf(response)).toEqual({ vary: 'Origin' })
 })
 
 test('an OPTIONS that is no preflight fails with 405', async () => {
-  const answer = await ask('OPTIONS /plants', { origin: APP })
+  const response = await ask('OPTIONS /plants', { origin: APP })
 
-  expect(answer.status).toBe(405)
-  expect(answer.headers.allow).toBe('POST, GET, HEAD')
-  expect(answer.headers['access-control-allow-origin']).toBe(APP)
+  expect(response.status).toBe(405)
+  expect(response.headers.allow).toBe('POST, GET, HEAD')
+  expect(response.headers['access-control-allow-origin']).toBe(APP)
 })
 
 const json = { 'content-type': 'application/json' }
@@ -133,11 +123,11 @@ test.each(rows)('a page may read the status %i of %s', async (status, line, head
       ...(body ? { 'content-length': String(body.length) } : {}),
     }) + body
   const connection = await connect(daemon.port)
-  const answer = await connection.send(bytes({ origin: APP }), isHead ? 'HEAD' : 'GET')
+  const response = await connection.send(bytes({ origin: APP }), isHead ? 'HEAD' : 'GET')
   connection.end()
 
-  expect(answer?.status).toBe(status)
-  expect(answer && corsOf(answer)).toEqual({
+  expect(response?.status).toBe(status)
+  expect(response && corsOf(response)).toEqual({
     'access-control-allow-origin': APP,
     'access-control-expose-headers': EXPOSED,
     vary: expect.stringMatching(/^(accept-encoding, )?Origin$/),
@@ -162,19 +152,19 @@ test('the daemon exposes every header that a page may not read by default', asyn
   }
 })
 
-test('without the option an answer is the same, whatever the origin', async () => {
+test('without the option a response is the same, whatever the origin', async () => {
   await using plain = await startTemporary()
   await plain.create(1)
   const bytes = async (line: string, origin: Headers) => {
-    const answer = await once(plain.port, head(line, { authorization, ...origin }))
-    return { ...answer, headers: { ...answer?.headers, date: '' } }
+    const response = await once(plain.port, head(line, { authorization, ...origin }))
+    return { ...response, headers: { ...response?.headers, date: '' } }
   }
   for (const line of ['GET /plants/1', 'GET /nowhere', 'OPTIONS /plants', 'GET /plants?limit=0']) {
     const asked = { origin: APP, 'access-control-request-method': 'POST' }
-    const answer = await bytes(line, asked)
+    const response = await bytes(line, asked)
 
-    expect(answer).toEqual(await bytes(line, {}))
-    expect(Object.keys(answer.headers).join()).not.toMatch(/access-control|vary/)
+    expect(response).toEqual(await bytes(line, {}))
+    expect(Object.keys(response.headers).join()).not.toMatch(/access-control|vary/)
   }
 })
 

@@ -20,17 +20,17 @@ beforeAll(async () => {
   for (const [index, name] of names.entries()) {
     const tag = index % 2 ? 'odd' : 'even'
     const plant = { id: index + 1, name, ...(name.startsWith('Rosa') ? {} : { tag }) }
-    const answer = await daemon.fetch('/plants', { json: plant })
-    if (answer.status !== 200) throw new Error(await answer.text())
+    const response = await daemon.fetch('/plants', { json: plant })
+    if (response.status !== 200) throw new Error(await response.text())
   }
 })
 
 const list = async (query: string) => {
-  const answer = await daemon.fetch(`/plants?${query}`)
-  const text = await answer.text()
-  expect({ text, status: answer.status }).toMatchObject({ status: 200 })
+  const response = await daemon.fetch(`/plants?${query}`)
+  const text = await response.text()
+  expect({ text, status: response.status }).toMatchObject({ status: 200 })
   const { plants, next }: { plants: { id: number }[]; next: string | null } = JSON.parse(text)
-  return { ids: plants.map(({ id }) => id), next, link: answer.headers.get('link') }
+  return { ids: plants.map(({ id }) => id), next, link: response.headers.get('link') }
 }
 
 test.each([

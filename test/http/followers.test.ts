@@ -92,7 +92,7 @@ test('of simultaneous clients, no more than the limit are served', async () => {
   await Promise.all(letIn.map((events) => events.return()))
 })
 
-test('a client that is refused, or has gone before it is answered, is not counted', async () => {
+test('a client that is refused, or has gone before its response, is not counted', async () => {
   const followers = create()
   const url = 'http://localhost/plants/changes'
   const refusal = await followers
@@ -136,9 +136,9 @@ test('a follower that arrives during a stop gets its page, and its stream ends',
   const stopping = AbortSignal.abort()
   const followers = create({ stopping })
   const request = new Request('http://localhost/plants/changes')
-  const answer = await followers.follow(changeLog, 'now', request, token)
+  const response = await followers.follow(changeLog, 'now', request, token)
 
-  const text = await Promise.race([answer.text(), Bun.sleep(2000).then(() => 'still open')])
+  const text = await Promise.race([response.text(), Bun.sleep(2000).then(() => 'still open')])
   expect(text).not.toBe('still open')
   expect(followers.count()).toBe(0)
 })
@@ -223,7 +223,7 @@ test.each([
   expect(text).toMatch(/^retry: \d+\nid: \S+\n\n:\n\n:\n\n$/)
 })
 
-test('a stream ends if unread answers leave no room for its events', async () => {
+test('a stream ends if unread responses leave no room for its events', async () => {
   const budget = createByteBudget(0)
   const events = await open(create({ budget }))
   using _ = budget.hold(64 * 1024 * 1024)

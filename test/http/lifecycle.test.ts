@@ -31,7 +31,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('a daemon answers a request whose body was still coming in', async () => {
+test('a daemon serves a request whose body was still coming in', async () => {
   const body = '{"id":1,"name":"Rose"}'
   await using daemon = await startTemporary()
   await using connection = await connect(daemon.url)
@@ -43,10 +43,10 @@ test('a daemon answers a request whose body was still coming in', async () => {
   await daemon.event('stopping')
   await Bun.sleep(300)
   connection.write(body.slice(10))
-  const answer = await connection.receive(/\{"name":"Rose"\}$/)
+  const response = await connection.receive(/\{"name":"Rose"\}$/)
 
-  expect(answer).toStartWith('HTTP/1.1 200 OK\r\n')
-  expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
+  expect(response).toStartWith('HTTP/1.1 200 OK\r\n')
+  expect(response.toLowerCase()).toContain('\r\nconnection: close\r\n')
   expect(await stopped).toBe(0)
   expect(storedPlants(daemon.database)).toHaveLength(1)
 })

@@ -34,15 +34,15 @@ async function pages(path: string, follow: 'next' | 'link') {
   let url: string | null = path
   // A page each at the most, so that a page that leads back to itself ends too.
   while (url !== null && found.length <= ids.length) {
-    const answer: Response = await daemon.fetch(url)
-    expect(answer.status).toBe(200)
-    const text = await answer.text()
+    const response: Response = await daemon.fetch(url)
+    expect(response.status).toBe(200)
+    const text = await response.text()
     const { next }: Page = JSON.parse(text)
     found.push(idsOf(text))
-    const link = answer.headers.get('link')
+    const link = response.headers.get('link')
     expect(link === null).toBe(next === null)
     const target = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1]
-    const { pathname, search } = new URL(target ?? '', answer.url)
+    const { pathname, search } = new URL(target ?? '', response.url)
     const linked = target === undefined ? null : pathname + search
     url = follow === 'link' ? linked : next === null ? null : `${path}&after=${next}`
   }
@@ -50,12 +50,12 @@ async function pages(path: string, follow: 'next' | 'link') {
 }
 
 test('the daemon lists every plant in ascending order of the ids, each with its exact digits', async () => {
-  const answer = await daemon.fetch('/plants')
+  const response = await daemon.fetch('/plants')
 
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('application/json')
-  expect(answer.headers.has('link')).toBeFalse()
-  const text = await answer.text()
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.has('link')).toBeFalse()
+  const text = await response.text()
   expect(idsOf(text)).toEqual(ids)
   expect(text).toStartWith(
     `{"plants":[{"id":${MIN},"name":"n${MIN}","tag":"a&b=\\"ü"},{"id":-9223372036854775807,`,

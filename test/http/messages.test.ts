@@ -46,16 +46,16 @@ test.each([
   ['PATCH', '{"tag":5}', 'tag: expected a string or null, found a number'],
   ['PATCH', 'null', `${PATCH} null`],
 ])('%s %s is refused with the reason', async (method, body, message) => {
-  const answer = await daemon.fetch(method === 'POST' ? '/plants' : '/plants/3', { method, body })
+  const response = await daemon.fetch(method === 'POST' ? '/plants' : '/plants/3', { method, body })
 
-  expect(await expectError(answer, 40002)).toBe(message)
+  expect(await expectError(response, 40002)).toBe(message)
   expect(storedPlants(database)).toEqual([{ id: 3n, name: 'Elm', tag: 'tree' }])
 })
 
 test('a missing plant is not replaced, and the reason says how to create it', async () => {
-  const answer = await daemon.fetch('/plants/5', { method: 'PUT', body: '{"name":"Box"}' })
+  const response = await daemon.fetch('/plants/5', { method: 'PUT', body: '{"name":"Box"}' })
 
-  expect(await expectError(answer, 40402)).toBe(
+  expect(await expectError(response, 40402)).toBe(
     'no plant has this id; send If-None-Match: * to create it',
   )
 })

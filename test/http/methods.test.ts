@@ -23,15 +23,15 @@ test.each([
   ['/status', ['GET', 'HEAD']],
 ])('%s has the methods that Allow names, and no others', async (path, methods) => {
   for (const method of METHODS.filter((other) => !methods.includes(other))) {
-    const answer = await daemon.fetch(path, { method })
+    const response = await daemon.fetch(path, { method })
 
-    expect({ method, status: answer.status }).toEqual({ method, status: 405 })
-    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(methods)
-    if (method !== 'HEAD') await expectError(answer, 40501)
+    expect({ method, status: response.status }).toEqual({ method, status: 405 })
+    expect(response.headers.get('allow')?.split(', ').sort()).toEqual(methods)
+    if (method !== 'HEAD') await expectError(response, 40501)
   }
   for (const method of methods) {
-    const answer = await daemon.fetch(path, { method })
-    expect({ method, is405: answer.status === 405 }).toEqual({ method, is405: false })
+    const response = await daemon.fetch(path, { method })
+    expect({ method, is405: response.status === 405 }).toEqual({ method, is405: false })
   }
 })
 
@@ -45,7 +45,7 @@ test.each([
   '/token',
   '/status',
   '/nowhere',
-])('the daemon answers HEAD %s as GET, without the body', async (path) => {
+])('the daemon responds to HEAD %s as to GET, without the body', async (path) => {
   const get = await daemon.fetch(path)
   const body = await get.arrayBuffer()
   const head = await daemon.fetch(path, { method: 'HEAD' })
@@ -66,7 +66,7 @@ test.each([
   ['HEAD', '/plants/batch'],
   ['HEAD', '/nowhere'],
   ['GET', '/health'],
-])('the daemon answers %s %s with one date', async (method, path) => {
+])('the response to %s %s has one date', async (method, path) => {
   await using connection = await connect(daemon.url)
   connection.write(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
 

@@ -37,9 +37,9 @@ function parseMetrics(text: string): Map<string, Family> {
 }
 
 const read = async () => {
-  const answer = await daemon.fetch('/metrics')
-  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-  const families = parseMetrics(await answer.text())
+  const response = await daemon.fetch('/metrics')
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const families = parseMetrics(await response.text())
   return (key: string): number | undefined =>
     families.get(key.replace(/\{.*/, '').replace(/_(bucket|sum|count)$/, ''))?.samples.get(key) ??
     families.get(key.replace(/\{.*/, ''))?.samples.get(key)
@@ -162,8 +162,8 @@ test('the daemon reports a failing storage', () => {
 
 test('all methods that a path lacks have one label', async () => {
   for (const method of ['LOCK', 'SEARCH', 'DELETE']) {
-    const answer = await once(daemon.port, request(method, '/plants', TOKEN))
-    expect([method, answer?.status]).toEqual([method, 405])
+    const response = await once(daemon.port, request(method, '/plants', TOKEN))
+    expect([method, response?.status]).toEqual([method, 405])
   }
   const sample = await read()
 

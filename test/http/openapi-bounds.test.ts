@@ -42,8 +42,8 @@ const description = own(
 /** A cursor of the change log. */
 const cursor = own(async () => {
   await daemon.create(1)
-  const answer = await daemon.fetch('/plants/changes?after=now')
-  return (await answer.json()) as { readonly next: string }
+  const response = await daemon.fetch('/plants/changes?after=now')
+  return (await response.json()) as { readonly next: string }
 })
 
 const KEYWORDS = ['type', 'enum', 'minimum', 'maximum', 'pattern', 'maxLength', 'items', 'maxItems']
@@ -114,9 +114,9 @@ async function statusOf(method: string, path: string, parameter: Parameter, text
   const body = ['put', 'patch'].includes(method) ? { body: '{"name":"Oak"}' } : {}
   const headers: Record<string, string> = place === 'header' ? { [name]: text } : {}
   const url = `${path.replace('{id}', id)}${query}`
-  const answer = await daemon.fetch(url, { method: method.toUpperCase(), headers, ...body })
-  await answer.arrayBuffer()
-  return answer.status
+  const response = await daemon.fetch(url, { method: method.toUpperCase(), headers, ...body })
+  await response.arrayBuffer()
+  return response.status
 }
 
 test('the description has parameters of every kind', () => {
@@ -160,10 +160,10 @@ test.each([
       const fields = [...others, [field, json]].map(([name, text]) => `"${name}":${text}`)
       const isInPath = allows(properties.id ?? {}, BigInt(id))
       const url = path.replace('ID', isInPath ? id : '1')
-      const answer = await daemon.fetch(url, { method, body: `{${fields}}` })
+      const response = await daemon.fetch(url, { method, body: `{${fields}}` })
 
       const isAllowed = allows(properties[field] ?? {}, value)
-      expect({ field, json, isRefused: answer.status === 400 }).toEqual({
+      expect({ field, json, isRefused: response.status === 400 }).toEqual({
         field,
         json,
         isRefused: !isAllowed,

@@ -132,7 +132,7 @@ test('the description links from a create to the operations on the plant, and to
   expect(server.href).toBe('https://example.org/garden/')
 })
 
-test('every operation, answer, parameter and field is described', () => {
+test('every operation, response, parameter and field is described', () => {
   const undescribed: string[] = []
   const look = (value: unknown, path: string) => {
     if (typeof value !== 'object' || value === null) return
@@ -150,7 +150,7 @@ test('every operation, answer, parameter and field is described', () => {
   expect(undescribed.filter((path) => !path.includes('/links/'))).toEqual([])
 })
 
-test('every route is described, with an example of each of its answers', () => {
+test('every route is described, with an example of each of its responses', () => {
   const { paths, components } = describe()
 
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -193,7 +193,7 @@ const PLANT_READS = [
   '/tags',
 ]
 
-test('50301 is described for every read whose answer may exceed the budget', () => {
+test('50301 is described for every read whose response may exceed the budget', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>
     get?.responses['503']?.description.includes('50301'),
@@ -233,7 +233,7 @@ test('41001 is described for every read that may wait for a change', () => {
   }
 })
 
-test('the headers that options add to answers are described as the daemon sends them', async () => {
+test('the headers that options add to responses are described as the daemon sends them', async () => {
   const args = ['--log-requests', '--rate-limit', '1000']
   await using daemon = await startDaemon({ database: folder.file('verbose.db'), args })
   const description: Description = JSON.parse(
@@ -249,11 +249,11 @@ test('the headers that options add to answers are described as the daemon sends 
     ['/health', 'get', 200],
   ] as const) {
     const body = method === 'post' ? { body: '{' } : {}
-    const answer = await daemon.fetch(path.replace('{id}', '1'), { method, ...body })
+    const response = await daemon.fetch(path.replace('{id}', '1'), { method, ...body })
     const described = description.paths[path]?.[method]?.responses[status]?.headers ?? {}
-    const sent = shared.filter((name) => answer.headers.has(name))
+    const sent = shared.filter((name) => response.headers.has(name))
 
-    expect({ path, status: answer.status }).toEqual({ path, status })
+    expect({ path, status: response.status }).toEqual({ path, status })
     expect({ path, names: shared.filter((name) => name in described) }).toEqual({
       path,
       names: sent,

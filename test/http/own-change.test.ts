@@ -6,14 +6,14 @@ const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const HEADER = 'plantstore-cursor'
 
 const cursorOf = async (path: string, method: string, json?: unknown) => {
-  const answer = await daemon.fetch(path, { method, json })
-  expect(answer.ok).toBeTrue()
-  return answer.headers.get(HEADER)
+  const response = await daemon.fetch(path, { method, json })
+  expect(response.ok).toBeTrue()
+  return response.headers.get(HEADER)
 }
 const end = async () =>
   ((await (await daemon.fetch('/plants/changes?after=now')).json()) as { next: string }).next
 
-test('the answer to every kind of change has its cursor', async () => {
+test('the response to every kind of change has its cursor', async () => {
   const plants = [{ id: 1, name: 'b' }]
   for (const [method, path, json] of [
     ['POST', '/plants', { id: 1, name: 'a' }],
@@ -38,8 +38,8 @@ test('changes that share a commit have a cursor that includes each', async () =>
   const cursors = await Promise.all(ids.map((id) => cursorOf('/plants', 'POST', { id, name: 'a' })))
 
   for (const [index, cursor] of cursors.entries()) {
-    const answer = await daemon.fetch(`/plants/changes?after=${cursor}&limit=1000`)
-    const { changes } = (await answer.json()) as { changes: { id: number }[] }
+    const response = await daemon.fetch(`/plants/changes?after=${cursor}&limit=1000`)
+    const { changes } = (await response.json()) as { changes: { id: number }[] }
     expect(changes.map(({ id }) => id)).not.toContain(ids[index] ?? 0)
   }
 })

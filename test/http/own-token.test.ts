@@ -16,11 +16,11 @@ test('GET /token has the name, the scope and the expiry, and that no change log 
   const laptop = await createToken('laptop')
   const phone = await createToken('phone', '--scope', 'read', '--expires', '90d')
 
-  const answer = await read(laptop)
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('application/json')
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(await answer.text()).toBe('{"name":"laptop","scope":"write","changeLog":false}')
+  const response = await read(laptop)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(await response.text()).toBe('{"name":"laptop","scope":"write","changeLog":false}')
 
   const { expires, ...rest } = (await (await read(phone)).json()) as { expires: string }
   expect(rest).toEqual({ name: 'phone', scope: 'read', changeLog: false } as never)
@@ -37,7 +37,7 @@ test('the daemon says that a change log is kept', async () => {
 })
 
 test('the daemon names a token of the configuration as the log does', async () => {
-  const name = async (answer: Response) => ((await answer.json()) as { name: string }).name
+  const name = async (response: Response) => ((await response.json()) as { name: string }).name
   expect(await name(await read(TOKEN))).toBe('PLANTSTORE_TOKEN')
   const isLogged = () => daemon.events().some((line) => line.token === 'PLANTSTORE_TOKEN')
   expect(await daemon.prints(isLogged)).toBe(true)
@@ -50,8 +50,8 @@ test('the daemon names a token of the configuration as the log does', async () =
 
 test('GET /token counts as a request of the token, and as a use of it', async () => {
   const used = await createToken('used')
-  const answers = await Promise.all(Array.from({ length: 300 }, () => read(used)))
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
+  const responses = await Promise.all(Array.from({ length: 300 }, () => read(used)))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]))
 
   const lastUse = async () => {
     const { out } = await runProgram(['token', 'list', '--json', '--database', database])

@@ -110,10 +110,10 @@ test.each(FILES)('a client that has %s gets 304', async (file) => {
     const tag = String((await get(path, asked)).headers.get('etag'))
     tags.add(tag)
     for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const answer = await get(path, { ...asked, 'if-none-match': known })
-      expect(answer.status).toBe(304)
-      expect(answer.headers.get('etag')).toBe(tag)
-      expect(await answer.text()).toBe('')
+      const response = await get(path, { ...asked, 'if-none-match': known })
+      expect(response.status).toBe(304)
+      expect(response.headers.get('etag')).toBe(tag)
+      expect(await response.text()).toBe('')
     }
     expect((await get(path, { ...asked, 'if-none-match': '"other"' })).status).toBe(200)
   }
@@ -221,10 +221,10 @@ test.each([
   ['/docs/index.html', '/docs'],
 ])('%s redirects to %s, by a relative link that works under any prefix', async (path, page) => {
   for (const method of ['GET', 'HEAD']) {
-    const answer = await fetch(`${daemon.url}${path}?tag=a%26b`, { method, redirect: 'manual' })
-    const location = String(answer.headers.get('location'))
+    const response = await fetch(`${daemon.url}${path}?tag=a%26b`, { method, redirect: 'manual' })
+    const location = String(response.headers.get('location'))
 
-    expect(answer.status).toBe(308)
+    expect(response.status).toBe(308)
     expect(location).toStartWith('.')
     expect(new URL(location, `https://example.org/garden${path}`).href).toBe(
       `https://example.org/garden${page}?tag=a%26b`,
@@ -236,9 +236,9 @@ test.each([
 test.each(['', '[', 'a b', 'a?b'])(
   'an address that is nearly one of a page is redirected with the Host %p too',
   async (host) => {
-    const answer = await once(daemon.port, head('GET /console?tag=€', { host }))
+    const response = await once(daemon.port, head('GET /console?tag=€', { host }))
 
-    expect(answer?.status).toBe(308)
-    expect(answer?.headers.location).toBe('./?tag=%E2%82%AC')
+    expect(response?.status).toBe(308)
+    expect(response?.headers.location).toBe('./?tag=%E2%82%AC')
   },
 )

@@ -37,8 +37,8 @@ test.each([
     const plants = `{"id":41,"name":"Box"},{"id":40,"name":"x",${field}}`
 
     for (const spaces of ['', ' '.repeat(100_000)]) {
-      const answer = await patch(`{"plants":[${plants}]${spaces}}`)
-      expect(await expectError(answer, 40002)).toBe(
+      const response = await patch(`{"plants":[${plants}]${spaces}}`)
+      expect(await expectError(response, 40002)).toBe(
         `plants[1]${place} (id 40): unknown field; use ${fields}`,
       )
     }
@@ -50,11 +50,11 @@ test('the daemon keeps the conditions of a long batch', async () => {
   await daemon.create(15, 'Ivy', 'shade')
   const spaces = ' '.repeat(100_000)
 
-  const answer = await patch(
+  const response = await patch(
     `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog"}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
   )
 
-  expect(await answer.json()).toMatchObject({
+  expect(await response.json()).toMatchObject({
     created: 0,
     conflicts: [{ id: 15 }],
     missing: [{ id: 16 }],

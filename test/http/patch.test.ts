@@ -20,9 +20,9 @@ test.each([
   await daemon.create(id)
   await patch(id, '{"name":"Rose","tag":"shrub"}')
 
-  const answer = await patch(id, '{"tag":null}', { 'content-type': type })
+  const response = await patch(id, '{"tag":null}', { 'content-type': type })
 
-  expect([answer.status, await answer.text()]).toEqual([200, `{"id":${id},"name":"Rose"}`])
+  expect([response.status, await response.text()]).toEqual([200, `{"id":${id},"name":"Rose"}`])
   expect(stored(id)).toEqual({ id, name: 'Rose', tag: null })
 })
 
@@ -35,17 +35,17 @@ test.each([
 ])('the daemon refuses a patch of type %s, and names the accepted types', async (type) => {
   await daemon.create(8, 'Bay')
 
-  const answer = await patch(8n, '{"name":"a"}', { 'content-type': type })
+  const response = await patch(8n, '{"name":"a"}', { 'content-type': type })
 
-  expect(answer.headers.get('accept-patch')).toBe(`${MERGE_PATCH}, application/json`)
-  expect(await expectError(answer, 41501)).toContain(MERGE_PATCH)
+  expect(response.headers.get('accept-patch')).toBe(`${MERGE_PATCH}, application/json`)
+  expect(await expectError(response, 41501)).toContain(MERGE_PATCH)
   expect(stored(8n)?.name).toBe('Bay')
 })
 
 test('the daemon refuses an encoded patch, and does not blame its type', async () => {
-  const answer = await patch(8n, '{"name":"a"}', { 'content-encoding': 'gzip' })
+  const response = await patch(8n, '{"name":"a"}', { 'content-encoding': 'gzip' })
 
-  expect(answer.headers.get('accept-encoding')).toBe('identity')
-  expect(answer.headers.has('accept-patch')).toBeFalse()
-  await expectError(answer, 41501)
+  expect(response.headers.get('accept-encoding')).toBe('identity')
+  expect(response.headers.has('accept-patch')).toBeFalse()
+  await expectError(response, 41501)
 })

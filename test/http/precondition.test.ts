@@ -16,13 +16,13 @@ const patch = (id: bigint, body: string, headers: Record<string, string> = {}) =
   send(id, { method: 'PATCH', body, headers })
 const remove = (id: bigint, headers: Record<string, string> = {}) =>
   send(id, { method: 'DELETE', headers })
-const tagOf = (answer: Response): string => answer.headers.get('etag') ?? 'none'
+const tagOf = (response: Response): string => response.headers.get('etag') ?? 'none'
 const read = async (id: bigint) => tagOf(await send(id))
 
 const STRONG = /^"[\w-]{22}"$/
 const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"'
 
-test('every answer with a plant has a strong entity tag of its stored fields', async () => {
+test('every response with a plant has a strong entity tag of its stored fields', async () => {
   const id = 9223372036854775807n
   await daemon.create(id, 'Rose', 'shrub')
 
@@ -39,23 +39,23 @@ test('every answer with a plant has a strong entity tag of its stored fields', a
   expect(await read(id)).toBe(first)
 })
 
-test('the daemon answers 304 without a body if the client has the plant', async () => {
+test('the daemon returns 304 without a body if the client has the plant', async () => {
   await daemon.create(1)
   const tag = await read(1n)
 
   for (const header of [tag, `W/${tag}`, `${OTHER}, ${tag}`, `,, "a,b" , W/${tag} ,`, '*']) {
     for (const method of ['GET', 'HEAD']) {
-      const answer = await send(1n, { method, headers: { 'if-none-match': header } })
-      expect({ header, status: answer.status }).toEqual({ header, status: 304 })
-      expect(tagOf(answer)).toBe(tag)
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      expect(await answer.text()).toBe('')
+      const response = await send(1n, { method, headers: { 'if-none-match': header } })
+      expect({ header, status: response.status }).toEqual({ header, status: 304 })
+      expect(tagOf(response)).toBe(tag)
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(await response.text()).toBe('')
     }
   }
   for (const header of [OTHER, 'W/"a"', `"${tag.slice(1, -2)}"`, '""']) {
-    const answer = await send(1n, { headers: { 'if-none-match': header } })
-    expect({ header, status: answer.status }).toEqual({ header, status: 200 })
-    expect(await answer.text()).toBe('{"id":1,"name":"Rose"}')
+    const response = await send(1n, { headers: { 'if-none-match': header } })
+    expect({ header, status: response.status }).toEqual({ header, status: 200 })
+    expect(await response.text()).toBe('{"id":1,"name":"Rose"}')
   }
 })
 
@@ -102,15 +102,15 @@ test.each(holding)('changes the plant if %j holds', async (headers) => {
   expect(stored(4n)).toBeUndefined()
 })
 
-test('the daemon creates a plant by PUT where If-None-Match is *, and answers 201 with it', async () => {
+test('the daemon creates a plant by PUT where If-None-Match is *, and returns 201 with it', async () => {
   const id = -9223372036854775808n
-  const answer = await put(id, '{"name":"Oak","tag":"tree"}', { 'if-none-match': ' * ' })
+  const response = await put(id, '{"name":"Oak","tag":"tree"}', { 'if-none-match': ' * ' })
 
-  expect(answer.status).toBe(201)
-  expect(await answer.text()).toBe(`{"id":${id},"name":"Oak","tag":"tree"}`)
-  expect(tagOf(answer)).toBe(await read(id))
+  expect(response.status).toBe(201)
+  expect(await response.text()).toBe(`{"id":${id},"name":"Oak","tag":"tree"}`)
+  expect(tagOf(response)).toBe(await read(id))
   // The plant is at the path itself (RFC 9110, section 9.3.4).
-  expect(answer.headers.get('location')).toBeNull()
+  expect(response.headers.get('location')).toBeNull()
   expect(stored(id)).toEqual({ id, name: 'Oak', tag: 'tree' })
   for (const body of ['{"name":"Oak","tag":"tree"}', '{"name":"Elm"}']) {
     await expectError(await put(id, body, { 'if-none-match': '*' }), 41201)
@@ -170,8 +170,8 @@ test.each(faults)('every method of a plant refuses %s: %d', async (_, error, id,
 
 test('the message of a malformed condition names its header', async () => {
   for (const name of ['If-Match', 'If-None-Match']) {
-    const answer = await send(6n, { headers: { [name]: '"a" "b"' } })
-    expect(await expectError(answer, 40002)).toStartWith(`${name}: expected * or entity tags`)
+    const response = await send(6n, { headers: { [name]: '"a" "b"' } })
+    expect(await expectError(response, 40002)).toStartWith(`${name}: expected * or entity tags`)
   }
 })
 

@@ -35,8 +35,8 @@ async function makeToken(expiresIn: number | null = null) {
 }
 
 // They come by several connections, so that the server may get them in any order.
-const statusesOf = async (answers: readonly Promise<Response>[]) =>
-  (await Promise.all(answers)).map(({ status }) => status).sort()
+const statusesOf = async (responses: readonly Promise<Response>[]) =>
+  (await Promise.all(responses)).map(({ status }) => status).sort()
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))

@@ -14,9 +14,9 @@ const serve = (database: string, ...args: string[]) =>
   startDaemon({ database, args: ['--read-only', ...args] })
 
 const create = async (id: number, name: string) => {
-  const answer = await daemon.fetch('/plants', { json: { id, name } })
-  expect(answer.status).toBe(200)
-  return answer.headers.get('plantstore-cursor') ?? ''
+  const response = await daemon.fetch('/plants', { json: { id, name } })
+  expect(response.status).toBe(200)
+  return response.headers.get('plantstore-cursor') ?? ''
 }
 
 const back = async (to: string) => {
@@ -47,10 +47,10 @@ test('a read-only daemon sees each change, checks tokens, and waits for a change
 
 test('a read-only daemon streams the changes of another one', async () => {
   await using reading = await serve(folder.file('plants.db'))
-  const answer = await reading.fetch('/plants/changes?after=now', {
+  const response = await reading.fetch('/plants/changes?after=now', {
     headers: { accept: 'text/event-stream' },
   })
-  const events = readEvents(answer)
+  const events = readEvents(response)
   await create(2, 'two')
 
   const [event] = await take(events, 1)

@@ -122,12 +122,12 @@ const COMMON = [
 ]
 
 test.each([...errors, ...order])(
-  'the daemon answers %d: %s',
+  'the daemon returns %d: %s',
   async (error, _, line, sent, headers = {}) => {
     const [method = '', path] = line.split(' ')
     const { token, body, type = 'application/json', encoding } = sent
 
-    const answer = await fetch(`${daemon.url}${path}`, {
+    const response = await fetch(`${daemon.url}${path}`, {
       method,
       ...(body === undefined ? {} : { body }),
       headers: {
@@ -137,10 +137,10 @@ test.each([...errors, ...order])(
       },
     })
 
-    await expectError(answer, error)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    const own = [...answer.headers].filter(([name]) => !COMMON.includes(name))
+    await expectError(response, error)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    const own = [...response.headers].filter(([name]) => !COMMON.includes(name))
     expect<object>(Object.fromEntries(own)).toEqual(headers)
     expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
   },

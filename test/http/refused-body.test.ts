@@ -26,7 +26,7 @@ const chunk = `10000\r\n${part}\r\n`
 const extended = (bytes: number) => `1;e=${'a'.repeat(bytes)}\r\nx\r\n`.repeat(65_536 / bytes)
 
 type Poured = {
-  readonly answer: Answer | undefined
+  readonly response: Answer | undefined
   readonly sent: number
   readonly isClosed: boolean
 }
@@ -38,7 +38,7 @@ async function pour(
   most = 2 * UNREAD_CLOSED_WITHIN_BYTES,
 ): Promise<Poured> {
   await using connection = await connect(daemon.url)
-  const answer = connection.send(start)
+  const response = connection.send(start)
   const bytes = Buffer.from(more)
   let sent = 0
   while (!connection.closed() && sent < most) {
@@ -49,7 +49,7 @@ async function pour(
   }
   const isClosed = connection.closed()
   return {
-    answer: await Promise.race([answer, Bun.sleep(1000).then(() => undefined)]),
+    response: await Promise.race([response, Bun.sleep(1000).then(() => undefined)]),
     sent,
     isClosed,
   }
@@ -86,9 +86,13 @@ test.each([
 ])(
   'the daemon closes a connection that continues to send a body %s',
   async (_, start, more, status) => {
-    const { answer, sent, isClosed } = await pour(start, more)
+    const { response, sent, isClosed } = await pour(start, more)
 
-    expect({ status: answer?.status, connection: answer?.headers.connection, isClosed }).toEqual({
+    expect({
+      status: response?.status,
+      connection: response?.headers.connection,
+      isClosed,
+    }).toEqual({
       status,
       connection: 'close',
       isClosed: true,
@@ -110,9 +114,9 @@ test('a body in very many chunks fails with 41301, and the message says why', as
     },
   })
 
-  const answer = await daemon.fetch('/plants', { method: 'POST', body: stream })
+  const response = await daemon.fetch('/plants', { method: 'POST', body: stream })
 
-  expect(await expectError(answer, 41301)).toBe(
+  expect(await expectError(response, 41301)).toBe(
     'the body has too many chunks; send larger ones, or Content-Length',
   )
   expect(storedPlants(database)).toEqual([])

@@ -22,8 +22,8 @@ async function logged(daemon: Daemon, id: string) {
 /** Whom the log names as the client of a request that came with this `X-Forwarded-For`. */
 async function clientOf(daemon: Daemon, forwarded: string | null, init: BunFetchRequestInit = {}) {
   const headers = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
-  const answer = await daemon.fetch('/plants', { ...init, headers })
-  return (await logged(daemon, answer.headers.get('x-request-id') ?? ''))?.client
+  const response = await daemon.fetch('/plants', { ...init, headers })
+  return (await logged(daemon, response.headers.get('x-request-id') ?? ''))?.client
 }
 
 test('the daemon logs the client, the name of the token, the id and the time to three digits', async () => {
@@ -60,7 +60,7 @@ test('the daemon logs the client, the name of the token, the id and the time to 
   expect(daemon.err()).not.toContain('pst_')
 })
 
-test('the daemon sends an id in X-Request-Id with every answer, including errors', async () => {
+test('the daemon sends an id in X-Request-Id with every response, including errors', async () => {
   const sent = [
     ['GET', '/plants', 200],
     ['HEAD', '/plants', 200],
@@ -73,10 +73,10 @@ test('the daemon sends an id in X-Request-Id with every answer, including errors
     const id = `trace_${index}.A-z`
     const headers = { 'x-request-id': id, 'content-type': 'text/plain' }
     // A query is not logged.
-    const answer = await daemon.fetch(`${path}?tag=a`, { method, headers })
+    const response = await daemon.fetch(`${path}?tag=a`, { method, headers })
 
-    expect([method, path, answer.status]).toEqual([method, path, status])
-    expect(answer.headers.get('x-request-id')).toBe(id)
+    expect([method, path, response.status]).toEqual([method, path, status])
+    expect(response.headers.get('x-request-id')).toBe(id)
     expect(await logged(daemon, id)).toMatchObject({ method, path, status })
   }
 })
@@ -99,9 +99,9 @@ test.each([
 
 test('the daemon sends no id without --log-requests', async () => {
   await using daemon = await startDaemon({ database: folder.file('silent.db') })
-  const answer = await daemon.fetch('/plants', { headers: { 'x-request-id': 'mine' } })
+  const response = await daemon.fetch('/plants', { headers: { 'x-request-id': 'mine' } })
 
-  expect(answer.headers.has('x-request-id')).toBeFalse()
+  expect(response.headers.has('x-request-id')).toBeFalse()
 })
 
 test('the daemon ignores X-Forwarded-For without --trusted-proxies, or from an untrusted peer', async () => {

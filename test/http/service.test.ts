@@ -16,9 +16,9 @@ test('the service is healthy while creates wait', async () => {
   await using service = serveFake({ createPlant: () => waiting.promise, probe: ok })
   const create = service.fetch('/plants', CREATE)
 
-  const answer = await service.fetch('/health')
+  const response = await service.fetch('/health')
 
-  expect([answer.status, await answer.text()]).toEqual([200, '{"status":"ok"}'])
+  expect([response.status, await response.text()]).toEqual([200, '{"status":"ok"}'])
   waiting.resolve()
   expect((await create).status).toBe(200)
 })
@@ -51,7 +51,7 @@ test.each([
   },
 )
 
-test('a create that may or may not be stored closes its connection without an answer', async () => {
+test('a create that may or may not be stored closes its connection without a response', async () => {
   const logged: string[] = []
   await using service = serveFake(
     { createPlant: () => Promise.reject(new InDoubtError('the row of this daemon is gone')) },
@@ -108,7 +108,7 @@ test('GET /status rounds the lag of a replica to milliseconds', async () => {
   })
 })
 
-test('GET /status is answered in an outage, with the reason', async () => {
+test('GET /status responds in an outage, with the reason', async () => {
   const problem = new RequestError('disk full')
   await using service = serveFake({
     stats: () => ({ ...STATS, problem, isDamaged: true }),

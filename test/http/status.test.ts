@@ -15,11 +15,11 @@ test('GET /status gives any token the version, the plants and that it can write'
   const reader = await createToken('reader', '--scope', 'read')
 
   const headers = { authorization: `Bearer ${reader}` }
-  const answer = await fetch(`${daemon.url}/status`, { headers })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const response = await fetch(`${daemon.url}/status`, { headers })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('cache-control')).toBe('no-store')
   const { commit } = await daemon.event('listening')
-  const { uptimeSeconds, ...rest } = (await answer.json()) as { uptimeSeconds: number }
+  const { uptimeSeconds, ...rest } = (await response.json()) as { uptimeSeconds: number }
   expect(uptimeSeconds).toBeWithin(0, 600)
   expect(rest).toEqual({
     version: packageJson.version,

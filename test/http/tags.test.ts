@@ -26,12 +26,12 @@ type Page = { readonly tags: typeof counts; readonly next: string | null }
 test('the daemon lists each tag with the number of its plants, to a token that only reads', async () => {
   const token = await createToken('reader', '--scope', 'read')
 
-  const answer = await daemon.fetch('/tags', { headers: { authorization: `Bearer ${token}` } })
+  const response = await daemon.fetch('/tags', { headers: { authorization: `Bearer ${token}` } })
 
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toBe('application/json')
-  expect(answer.headers.has('link')).toBeFalse()
-  expect(await answer.text()).toBe(JSON.stringify({ tags: counts, next: null }))
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.has('link')).toBeFalse()
+  expect(await response.text()).toBe(JSON.stringify({ tags: counts, next: null }))
 })
 
 test.each(['next', 'link'] as const)(
@@ -40,12 +40,12 @@ test.each(['next', 'link'] as const)(
     const found: Page['tags'][] = []
     let url: string | null = '/tags?limit=3'
     while (url !== null && found.length <= tags.length) {
-      const answer: Response = await daemon.fetch(url)
-      const page = (await answer.json()) as Page
+      const response: Response = await daemon.fetch(url)
+      const page = (await response.json()) as Page
       found.push(page.tags)
-      const link = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+      const link = /^<([^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
       expect(link === undefined).toBe(page.next === null)
-      const { pathname, search } = new URL(link ?? '', answer.url)
+      const { pathname, search } = new URL(link ?? '', response.url)
       if (page.next === null) url = null
       else if (by === 'link') url = pathname + search
       else url = `/tags?limit=3&after=${encodeURIComponent(page.next)}`
@@ -90,10 +90,10 @@ test('a list of tags has no link that no request could follow', async () => {
   await daemon.fetch('/plants/batch', { method: 'POST', body: JSON.stringify({ plants }) })
   const after = encodeURIComponent(prefix.slice(0, 800))
 
-  const answer = await daemon.fetch(`/tags?limit=1&after=${after}`)
+  const response = await daemon.fetch(`/tags?limit=1&after=${after}`)
 
-  expect(answer.headers.has('link')).toBeFalse()
-  const page = (await answer.json()) as Page
+  expect(response.headers.has('link')).toBeFalse()
+  const page = (await response.json()) as Page
   expect(page.tags).toEqual([{ tag: `${prefix}1`, plants: 1 }])
   expect(page.next?.startsWith(prefix)).toBeTrue()
   await daemon.fetch('/plants/batch-delete', { method: 'POST', body: JSON.stringify({ plants }) })

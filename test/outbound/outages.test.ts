@@ -12,8 +12,8 @@ test('a follower reports an outage once, and its end once', async () => {
     'http://a',
     (line) => told.push(line),
   )
-  const answers = [200, null, null, 503, 401, 401, 503, 429]
-  for (status of answers) await ask('http://a', {}).catch(() => {})
+  const responses = [200, null, null, 503, 401, 401, 503, 429]
+  for (status of responses) await ask('http://a', {}).catch(() => {})
 
   expect(told).toEqual([
     'waiting for the daemon: nothing is listening',

@@ -92,7 +92,7 @@ test.each([
   expect(said).not.toContain('unknown error')
 })
 
-test('a malformed answer to TLS suggests another scheme', async () => {
+test('a malformed response to TLS suggests another scheme', async () => {
   // Also a fatal alert: protocol_version.
   for (const bytes of ['garbage garbage', '\x15\x03\x03\0\x02\x02\x46']) {
     using server = await behave(bytes)
@@ -119,8 +119,8 @@ test('the time limit covers the body, unless it is a stream', async () => {
   expect(await reason(server.url.origin, 0.3)).toContain('within 0.3 s')
 
   const ask = createSendRequest(false)
-  const answer = await ask(url, { target: 'daemon', seconds: 0.3, isStream: true })
-  expect(await answer.text()).toBe('x')
+  const response = await ask(url, { target: 'daemon', seconds: 0.3, isStream: true })
+  expect(await response.text()).toBe('x')
 })
 
 test('a signal ends a request with its own reason', async () => {

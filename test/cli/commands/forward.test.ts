@@ -13,8 +13,8 @@ const secretFile = folder.file('secret')
 beforeAll(() => writeFileSync(secretFile, `${secret(1)}\n${secret(2)}\n`))
 const create = (id: number) => daemon.fetch('/plants', { json: { id, name: 'a' } })
 const now = async () => {
-  const answer = await daemon.fetch('/plants/changes?after=now')
-  return ((await answer.json()) as { next: string }).next
+  const response = await daemon.fetch('/plants/changes?after=now')
+  return ((await response.json()) as { next: string }).next
 }
 
 type Received = {
@@ -29,16 +29,16 @@ type Payload = {
 }
 
 /** A receiver of webhooks that answers with these statuses, in turn, then with 204. */
-function receive(...answers: readonly (number | ResponseInit)[]) {
+function receive(...responses: readonly (number | ResponseInit)[]) {
   const received: Received[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      const answer = answers[received.length] ?? 204
+      const response = responses[received.length] ?? 204
       const headers = Object.fromEntries(request.headers)
       received.push({ headers, body: await request.text(), at: performance.now() })
-      return new Response(null, typeof answer === 'number' ? { status: answer } : answer)
+      return new Response(null, typeof response === 'number' ? { status: response } : response)
     },
   })
   const ids = () => received.map(({ body }) => (JSON.parse(body) as Payload).data.id)

@@ -214,7 +214,7 @@ test.each([
   ['plants.ndjson', '[\n{"id":1,"name":"Fern"}]\n'],
   ['plants.psv', 'id|name\n1|Fern\n'],
   ['-', 'id;name\n1;Fern\n'],
-])('the content tells the format of %s', async (name, text) => {
+])('the content determines the format of %s', async (name, text) => {
   using folder = storeFolder()
   if (name !== '-') await Bun.write(folder.file(name), text)
   await runProgram(['import', name], { cwd: folder.path, stdin: text })
@@ -297,8 +297,8 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
   let created = 0
   const creating = (async () => {
     for (let id = 1_000_000; !isOver; id++) {
-      const answer = await daemon.create(id, 'created')
-      expect(answer.status).toBe(200)
+      const response = await daemon.create(id, 'created')
+      expect(response.status).toBe(200)
       created++
     }
   })()

@@ -51,14 +51,14 @@ test.skipIf(!hasOpenssl)(
     const header = 'strict-transport-security'
     {
       await using daemon = await folder.serve({ args })
-      const answer = await fetch(`${daemon.url}/health`, insecure)
-      expect(answer.headers.has(header)).toBeFalse()
+      const response = await fetch(`${daemon.url}/health`, insecure)
+      expect(response.headers.has(header)).toBeFalse()
     }
     const flags = [...args, '--hsts', '1y']
     await using daemon = await folder.serve({ args: flags })
     for (const path of ['/health', '/plants', '/', '/nowhere']) {
-      const answer = await fetch(daemon.url + path, insecure)
-      expect(answer.headers.get(header)).toBe('max-age=31536000')
+      const response = await fetch(daemon.url + path, insecure)
+      expect(response.headers.get(header)).toBe('max-age=31536000')
     }
   },
 )

@@ -93,8 +93,8 @@ test('removes the socket when it stops, and takes over one that a killed daemon 
   const options = { database: folder.file('plants.db'), args: ['--unix', unix] }
   for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
     const daemon = await startDaemon(options)
-    const answer = await daemon.fetch('/plants', { unix })
-    expect(answer.status).toBe(200)
+    const response = await daemon.fetch('/plants', { unix })
+    expect(response.status).toBe(200)
     await daemon.stop(signal)
     expect(existsSync(unix)).toBe(signal === 'SIGKILL')
   }

@@ -27,7 +27,7 @@ test('a trigger that is added while the daemon serves stops all writes, and no r
   folder.edit(`${IGNORE_UPDATES};
      CREATE TRIGGER kept BEFORE DELETE ON plants BEGIN SELECT RAISE(IGNORE); END`)
 
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     daemon.create(3, 'Fern'),
     daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Peony' } }),
     daemon.fetch('/plants/1', { method: 'PATCH', json: { tag: 'red' } }),
@@ -35,9 +35,9 @@ test('a trigger that is added while the daemon serves stops all writes, and no r
     daemon.fetch('/plants/batch-delete', { json: { plants: [{ id: 2, name: 'Lily' }] } }),
   ])
 
-  for (const answer of answers) {
-    expect(answer.status).toBe(503)
-    expect(await answer.json()).toEqual({ error: 50302, message: `nothing was stored: ${NAMED}` })
+  for (const response of responses) {
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({ error: 50302, message: `nothing was stored: ${NAMED}` })
   }
   expect(await healthOf(daemon)).toContain('"frozen')
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
@@ -126,10 +126,10 @@ test.each([
     )
     const before = storedPlants(database)
 
-    const answer = await daemon.create(2, 'Rose', '12')
+    const response = await daemon.create(2, 'Rose', '12')
 
-    expect(answer.status).toBe(503)
-    expect(await answer.json()).toEqual({
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({
       error: 50302,
       message: 'nothing was stored: table plants was changed or removed',
     })

@@ -39,9 +39,9 @@ test('a store killed under load has every acknowledged plant, with all fields', 
         const id =
           (BigInt(round * CLIENTS + number) << 40n) * (number % 2 ? -1n : 1n) + BigInt(count)
         sent.add(id)
-        const answer = await daemon.create(toJson(plantOf(id)))
-        await answer.text()
-        if (answer.status === 200) acknowledged.add(id)
+        const response = await daemon.create(toJson(plantOf(id)))
+        await response.text()
+        if (response.status === 200) acknowledged.add(id)
         if (count % 10 !== 9) continue
         // One that is on its way out may be there or not.
         acknowledged.delete(id)
