@@ -43,7 +43,8 @@ async function loadCommand(word: string): Promise<Command> {
   const load = isCommand(word) ? COMMANDS[word] : undefined
   if (load) return load()
   const { suggest } = await import('./config/nearest')
-  const names = [...Object.keys(COMMANDS), 'help', 'version']
+  // Neither help nor version has help of its own.
+  const names = [...Object.keys(COMMANDS), 'help', 'version'].filter((name) => name !== word)
   throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
 }
 
