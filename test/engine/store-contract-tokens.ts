@@ -1,18 +1,7 @@
 import { expect } from 'bun:test'
-import { hashToken, stateOf, type Token } from '../../src/token/token'
+import { hashToken, stateOf } from '../../src/token/token'
 import { createContract } from '../harness/contract'
-import type { TestedStore } from '../harness/tested-store'
-
-const token = (name: string, more: Partial<Token> = {}): Token => ({
-  name,
-  hash: hashToken(`secret of ${name}`),
-  scope: 'write',
-  createdAt: 1_700_000_000_000,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-  ...more,
-})
+import { type TestedStore, testedToken as token } from '../harness/tested-store'
 
 /** The part of the contract that speaks of tokens. */
 export const tokensContract = createContract<TestedStore>()

@@ -5,8 +5,9 @@ import { openStore } from '../../src/engine/engine'
 import { commandUser, storeOwner } from '../../src/engine/store-user'
 import { tryLock } from '../../src/files/libc'
 import { createLog } from '../../src/log'
-import { hashToken, issueToken, type Token } from '../../src/token/token'
+import { issueToken } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
+import { testedToken } from '../harness/tested-store'
 import { until } from '../harness/until'
 import { testStore } from './store-contract'
 
@@ -39,16 +40,8 @@ test('sees changes of tokens by another process at once', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
   const other = await openStore(folder.file('plants.db'), commandUser({ makesDatabase: false }))
-  const hash = hashToken('secret')
-  const token: Token = {
-    name: 'x',
-    hash,
-    scope: 'read',
-    createdAt: 1,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-  }
+  const token = testedToken('x')
+  const { hash } = token
   expect(await store.findToken(hash)).toBeNull()
 
   await other.createToken(token)

@@ -71,6 +71,11 @@ export function refusalOf(
 
 export const check = (database: string) => runProgram(['check', '--database', database])
 
+/** Expects that a database is sound, with so many plants. */
+export async function expectSound(database: string, plants: number): Promise<void> {
+  expect((await check(database)).out).toStartWith(`ok: ${plants} plant`)
+}
+
 /** Runs a command as a user who is not root. */
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import type { Plant } from '../../src/plant/plant'
 import { type ErrorName, RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
+import { hashToken, type Token } from '../../src/token/token'
 
 /** An empty store of one engine. Disposing of it closes the store and removes what it kept. */
 export type TestedStore = AsyncDisposable & {
@@ -36,3 +37,15 @@ export async function expectRefusal(
   expect(reason).toHaveProperty('error', error)
   return reason instanceof RequestError ? reason.message : ''
 }
+
+/** A valid token of a name, unless it is given otherwise. */
+export const testedToken = (name: string, more: Partial<Token> = {}): Token => ({
+  name,
+  hash: hashToken(`secret of ${name}`),
+  scope: 'write',
+  createdAt: 1_700_000_000_000,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  ...more,
+})

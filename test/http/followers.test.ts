@@ -43,8 +43,10 @@ const create = (deps: Partial<FollowersDeps> = {}) =>
     ...deps,
   })
 
+const URL_OF_CHANGES = 'http://localhost/plants/changes'
+
 const open = async (followers: ReturnType<typeof create>) => {
-  const request = new Request('http://localhost/plants/changes')
+  const request = new Request(URL_OF_CHANGES)
   const events = readEvents(await followers.follow(changeLog, 'now', request, token))
   await events.next()
   return events
@@ -94,15 +96,14 @@ test('of simultaneous clients, no more than the limit are served', async () => {
 
 test('a client that is refused, or has gone before its response, is not counted', async () => {
   const followers = create()
-  const url = 'http://localhost/plants/changes'
   const refusal = await followers
-    .follow(changeLog, 'junk', new Request(url), token)
+    .follow(changeLog, 'junk', new Request(URL_OF_CHANGES), token)
     .catch((error) => error)
-  await followers.follow(changeLog, 'now', new Request(url, { method: 'HEAD' }), token)
-  const gone = new Request(url, { signal: AbortSignal.abort() })
+  await followers.follow(changeLog, 'now', new Request(URL_OF_CHANGES, { method: 'HEAD' }), token)
+  const gone = new Request(URL_OF_CHANGES, { signal: AbortSignal.abort() })
   // Refused, if it has to wait for its turn.
   await followers.follow(changeLog, 'now', gone, token).catch(() => {})
-  const unread = await followers.follow(changeLog, 'now', new Request(url), token)
+  const unread = await followers.follow(changeLog, 'now', new Request(URL_OF_CHANGES), token)
   await unread.body?.cancel()
 
   expect(refusal).toBeInstanceOf(RequestError)
@@ -123,7 +124,7 @@ test('the daemon reads nothing for clients that disconnect before their first pa
   }
   const followers = create()
   const client = new AbortController()
-  const request = new Request('http://localhost/plants/changes', { signal: client.signal })
+  const request = new Request(URL_OF_CHANGES, { signal: client.signal })
   const all = Array.from({ length: 20 }, () => followers.follow(busy, 'now', request, token))
   client.abort()
   const refused = (await Promise.allSettled(all)).filter(({ status }) => status === 'rejected')
@@ -135,7 +136,7 @@ test('the daemon reads nothing for clients that disconnect before their first pa
 test('a follower that arrives during a stop gets its page, and its stream ends', async () => {
   const stopping = AbortSignal.abort()
   const followers = create({ stopping })
-  const request = new Request('http://localhost/plants/changes')
+  const request = new Request(URL_OF_CHANGES)
   const response = await followers.follow(changeLog, 'now', request, token)
 
   const text = await Promise.race([response.text(), Bun.sleep(2000).then(() => 'still open')])
@@ -184,7 +185,7 @@ test('a client that is far behind catches up beside one that is not, without a n
   // The poll has found them too.
   await Bun.sleep(700)
 
-  const request = new Request('http://localhost/plants/changes')
+  const request = new Request(URL_OF_CHANGES)
   const events = readEvents(await followers.follow(changeLog, start, request, token))
   await events.next()
   const found = await Promise.race([take(events, 1001), Bun.sleep(5000).then(() => [])])
@@ -212,7 +213,7 @@ test.each([
   ['has a comment even while the store does not answer', () => new Promise<null>(() => {})],
 ])('an idle stream %s', async (_, findToken) => {
   const followers = create({ keepAliveMs: 100, store: { ...store, findToken, changeLog } })
-  const request = new Request('http://localhost/plants/changes')
+  const request = new Request(URL_OF_CHANGES)
   const stream = await followers.follow(changeLog, 'now', request, token)
   let text = ''
   for await (const bytes of stream.body ?? []) {

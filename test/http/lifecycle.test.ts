@@ -2,7 +2,14 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { quote } from '../../src/program'
 import { storeFolder } from '../harness/commands'
-import { PATIENCE_MS, program, startTemporary, TOKEN, temporaryFolder } from '../harness/daemon'
+import {
+  type Daemon,
+  PATIENCE_MS,
+  program,
+  startTemporary,
+  TOKEN,
+  temporaryFolder,
+} from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 import { until } from '../harness/until'
@@ -15,6 +22,14 @@ const post = (length: number) =>
     'content-type': 'application/json',
     'content-length': String(length),
   })
+
+/** A client whose request never ends, once the daemon has read its head: it serves a later one then. */
+async function hang(daemon: Daemon) {
+  const connection = await connect(daemon.url)
+  connection.write(`${post(100)}{"id":1`)
+  await daemon.fetch('/plants')
+  return connection
+}
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'a daemon stops on %s, and leaves one database file',
@@ -54,9 +69,7 @@ test('a daemon serves a request whose body was still coming in', async () => {
 test('a daemon waits for a client that hangs no longer than --stop-seconds', async () => {
   const args = ['--stop-seconds', '1']
   await using daemon = await startTemporary({ args })
-  await using connection = await connect(daemon.url)
-  connection.write(`${post(100)}{"id":1`)
-  await daemon.fetch('/plants')
+  using _ = await hang(daemon)
 
   expect(await daemon.stop()).toBe(0)
 
@@ -69,9 +82,7 @@ test.each([
 ] as const)('a daemon exits at once on a second signal: %s', async (signal, code) => {
   const args = ['--stop-seconds', '3600']
   await using daemon = await startTemporary({ args })
-  await using connection = await connect(daemon.url)
-  connection.write(`${post(100)}{"id":1`)
-  await daemon.fetch('/plants')
+  using _ = await hang(daemon)
 
   const stopped = daemon.stop()
   await daemon.event('stopping')

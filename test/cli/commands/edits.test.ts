@@ -1,7 +1,7 @@
 // Edits by other programs are no damage: backups have them, and later entries of the change log begin with them.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { check, storeFolder } from '../../harness/commands'
+import { check, expectSound, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -57,7 +57,7 @@ test('the number of plants is corrected beside a daemon, with the statement that
 
   expect(code).toBe(1)
   await daemon.create(8, 'plant 8')
-  expect((await check(database)).out).toStartWith('ok: 4 plants, ')
+  await expectSound(database, 4)
   const status = (await (await daemon.fetch('/status')).json()) as { plants: number }
   expect(status.plants).toBe(4)
 })

@@ -1,17 +1,10 @@
 // Leases of tokens: how long a found token may be accepted after its revocation.
 import { expect, test } from 'bun:test'
 import { createLeases, LEASE_MS } from '../../../src/engine/postgres/tokens'
-import { hashToken, type Token } from '../../../src/token/token'
+import type { Token } from '../../../src/token/token'
+import { testedToken } from '../../harness/tested-store'
 
-const TOKEN: Token = {
-  name: 'x',
-  hash: hashToken('secret'),
-  scope: 'read',
-  createdAt: 1,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-}
+const TOKEN = testedToken('x')
 
 /** Leases with a fake clock, and the unanswered queries. */
 function setUp() {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { check, storeFolder } from '../../harness/commands'
+import { expectSound, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
@@ -65,7 +65,7 @@ test('a store killed under load has every acknowledged plant, with all fields', 
   expect([...stored.keys()].filter((id) => !sent.has(id))).toEqual([])
   for (const plant of stored.values()) expect(plant).toEqual(plantOf(plant.id))
   expect(await daemon.metric('plantstore_plants')).toBe(stored.size)
-  expect((await check(database)).out).toStartWith(`ok: ${stored.size} plants, `)
+  await expectSound(database, stored.size)
 
   const [id = 0n] = acknowledged
   expect((await daemon.create(toJson(plantOf(id)))).status).toBe(409)

@@ -17,7 +17,14 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { APPLICATION_ID } from '../../../src/engine/sqlite/schema'
-import { fingerprint, importLines, lines, refusalOf, storeFolder } from '../../harness/commands'
+import {
+  expectSound,
+  fingerprint,
+  importLines,
+  lines,
+  refusalOf,
+  storeFolder,
+} from '../../harness/commands'
 import {
   PATIENCE_MS,
   type RunOptions,
@@ -293,7 +300,7 @@ test.each(['deleted', 'emptied'])(
     expectLine(await serve(file), 74, `${file}-wal has changes`, 'plantstore restore')
     expect(readFileSync(`${file}-wal`).equals(wal)).toBeTrue()
     writeFileSync(file, database)
-    expect((await runProgram(['check', '--database', file])).out).toStartWith('ok: 1 plant, ')
+    await expectSound(file, 1)
   },
 )
 
