@@ -14,7 +14,7 @@ const clientAt = (url: string, token: string = TOKEN) => createClient({ url, tok
 const client = own(() => clientAt(daemon.url))
 const stranger = own(() => clientAt(daemon.url, 'pst_unknown'))
 
-/** So many plants from an id on. */
+/** Returns `count` plants with ascending ids, the first of them `from`. */
 const rowOf = (from: bigint, count: number, tag: string): NewPlant[] =>
   Array.from({ length: count }, (_, index) => ({
     id: from + BigInt(index),
@@ -37,7 +37,7 @@ test('the client resolves to a refusal with its number', async () => {
   expect(stored(1n)).toBeUndefined()
 })
 
-test('the client reports a response that is not from plantstore as a failure with the number 0', async () => {
+test('the client reports a response that is not from plantstore as error 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 
@@ -71,8 +71,8 @@ test('the client refuses ids that would be rounded, and values that no header ca
   await expect(read).rejects.toThrow(TypeError)
 })
 
-test('the client rejects every wrong argument, and never throws at the call', async () => {
-  // A program without types gives what it has.
+test('a wrong argument rejects the promise; the call never throws', async () => {
+  // A program without types may pass anything.
   const wrong = null as never
   const calls = [
     client.createPlant(wrong),
@@ -111,11 +111,11 @@ test.each([
   'file:///plants',
   'http://user@localhost',
   'http://:password@localhost',
-])('no client is made for %s, which no request can have', (address) => {
+])('the client refuses the URL %s', (address) => {
   expect(() => clientAt(address)).toThrow(TypeError)
 })
 
-test('no client is made with a token that no header can hold, or that would retry without end', () => {
+test('the client refuses a token that no header can hold, and endless retries', () => {
   expect(() => clientAt(daemon.url, 'a\nb')).toThrow(TypeError)
   expect(() => createClient({ url: daemon.url, token: TOKEN, retries: Number.NaN })).toThrow(
     TypeError,
@@ -123,7 +123,7 @@ test('no client is made with a token that no header can hold, or that would retr
   expect(() => createClient({ url: daemon.url, token: TOKEN, retries: -1 })).toThrow(TypeError)
 })
 
-/** A proxy that changes the entity tags of the daemon's answers, and its client. */
+/** Starts a proxy that changes the etags in the daemon's responses, with a client of that proxy. */
 function behindProxy(change: (etag: string) => string | null) {
   const proxy = serve(async (request) => {
     const { pathname } = new URL(request.url)
@@ -138,7 +138,7 @@ function behindProxy(change: (etag: string) => string | null) {
   return { ...proxy, client: clientAt(proxy.url) }
 }
 
-test('the client makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
+test('the client rejects a condition without a value, as behind a proxy that removes ETag', async () => {
   await using proxy = behindProxy(() => null)
   const behind = proxy.client
   await behind.createPlant({ id: 70n, name: 'a' })
@@ -195,7 +195,7 @@ test('the client reads the name, the scope and the expiry of its token', async (
   })
 })
 
-test('the client says that the service cannot write', async () => {
+test('the client reports that the service cannot write', async () => {
   const body = { error: 50302, message: 'cannot write' }
   await using other = serve(() => Response.json(body, { status: 503 }))
 
@@ -203,7 +203,7 @@ test('the client says that the service cannot write', async () => {
   expect(health).toMatchObject({ ok: false, error: 50302, status: 503 })
 })
 
-test('the client sends the headers of a call, and returns the id of its request, refused or not', async () => {
+test('the client sends the headers of a call, and returns the request id even if refused', async () => {
   const other = await createToken('other')
   const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
 
@@ -233,7 +233,7 @@ test('the client drops no field of a change and no guard, whatever a program pas
   await expect(client.patchPlants([{ id: 51n, name: 'b', was: undefined }])).rejects.toThrow(
     'no value for was',
   )
-  // A plant without a tag, as it was read.
+  // A plant that was read without a tag.
   const was = { name: plant.name, tag: plant.tag }
   const outcome = await client.patchPlants([{ id: 51n, name: 'b', was }])
   expect(outcome).toMatchObject({ ok: true, value: { patched: 0, conflicts: [{ id: 51n }] } })
@@ -261,7 +261,7 @@ test.each([
   expect(await behind.deletePlant(60n)).toMatchObject({ ok: true })
 })
 
-test('the client keeps an etag that happens to end like the name of a coding', async () => {
+test('the client keeps an etag that happens to end with the name of a coding', async () => {
   const etag = '"ABCDEFGHIJKLMNOPQ-gzip"'
   await using fixed = serve(() => Response.json({ id: 1, name: 'a' }, { headers: { etag } }))
 
@@ -283,7 +283,7 @@ test('the client reads all pages of a tag, and throws the refusal of a page', as
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
 })
 
-test('the client reads on after an empty page', async () => {
+test('the client continues after an empty page', async () => {
   const pages = [
     { plants: [], next: '5' },
     { plants: [{ id: 9, name: 'Ficus' }], next: null },
@@ -312,7 +312,7 @@ test('the client lists descending ids, page by page, exactly at both ends', asyn
   expect(await Array.fromAsync(below)).toEqual(plants.slice(0, 3).toReversed())
 })
 
-test('the client creates any number of plants in batches, and says which were refused', async () => {
+test('the client creates any number of plants in batches, and reports the refused ones', async () => {
   const plants = rowOf(100_000n, 2300, 'many')
   const taken = { id: 101_234n, name: 'taken' }
   const wrong = { id: 102_299n, name: 'zero \0' }
@@ -348,14 +348,14 @@ test('the client splits batches so that no body is too large', async () => {
   expect(outcomes.length).toBeGreaterThan(2)
 })
 
-test('the client ends with the error that refuses every batch', async () => {
+test('the client throws an error that refuses every batch', async () => {
   const all = Array.fromAsync(stranger.createAll(rowOf(300_000n, 2, 'none')))
 
   await expect(all).rejects.toMatchObject({ failure: { error: 40102 } })
   expect(stored(300_000n)).toBeUndefined()
 })
 
-test('the client accepts a signal in every method', async () => {
+test('every method of the client accepts a signal', async () => {
   const signal = AbortSignal.abort(new Error('changed my mind'))
   const options = { signal }
   const plant = { id: 400_000n, name: 'a' }

@@ -1,4 +1,4 @@
-// The exact reading of ids, against BigInt and JSON.parse.
+// The client's exact parsing of ids, compared with BigInt and JSON.parse.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson, plantText, toNewPlant, toPage } from '../../src/client/json'
@@ -51,7 +51,7 @@ test('the client reads everything but ids as JSON.parse does', () => {
   )
 })
 
-test('the client marks the integers of ids, and of nothing else', () => {
+test('the client marks the integers of ids, and no others', () => {
   const json = '{"no":5,"xid":5,"id":5,"plants":[{"id":-0},{"ID":5}],"tag":"id"}'
 
   expect(parseJson(json)).toEqual({
@@ -63,14 +63,14 @@ test('the client marks the integers of ids, and of nothing else', () => {
   })
 })
 
-test('the client reads no id that is not exact', () => {
+test('the client refuses an id that is not exact', () => {
   for (const id of ['1.5', '1e3', '9007199254740993.0', '"a"', 'null', '12345678901234567890123']) {
     expect(toNewPlant(parseJson(`{"id":${id},"name":"a"}`))).toBeUndefined()
   }
 })
 
 test.each(['{"id":1', '{"id":', '"id', '"id\\"', '{"a":"\\', '', '{"id":1}}'])(
-  'the client refuses %j, which is no JSON',
+  'the client refuses %j, which is not JSON',
   (broken) => {
     expect(() => parseJson(broken)).toThrow(SyntaxError)
   },

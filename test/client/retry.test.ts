@@ -1,4 +1,4 @@
-// When the client sends a request again, and what it makes of the answer.
+// Tests when the client retries a request, and how it interprets the response.
 import { expect, spyOn, test } from 'bun:test'
 import { type ClientOptions, createClient, type Fetch } from '../../src/client/client'
 import { startDaemon, TOKEN } from '../harness/daemon'
@@ -8,7 +8,7 @@ const { daemon, folder, stored } = ownDaemon()
 
 type Fault = (forward: () => Promise<Response>) => Promise<Response>
 
-/** Loses the answer of a request that was carried out. */
+/** Carries out a request, and loses its response. */
 const loseAnswer: Fault = async (forward) => {
   await forward()
   throw new TypeError('the connection was cut')
@@ -23,7 +23,7 @@ const refuse =
       { status: Math.floor(error / 100), headers },
     )
 
-/** A client of the daemon whose first requests meet these faults, in turn. */
+/** Creates a client of the daemon whose first requests meet these faults, in turn. */
 function faulty(faults: readonly Fault[], options: Partial<ClientOptions> = {}) {
   const sent: string[] = []
   const send: Fetch = (to, init) => {
@@ -35,7 +35,7 @@ function faulty(faults: readonly Fault[], options: Partial<ClientOptions> = {}) 
   return { sent, client: createClient({ url: daemon.url, token: TOKEN, fetch: send, ...options }) }
 }
 
-test('the client waits as long as a rate limit says', async () => {
+test('the client waits as long as a rate limit requires', async () => {
   const database = folder.file('limited.db')
   await using limited = await startDaemon({ database, args: ['--rate-limit', '4'] })
   const client = createClient({ url: limited.url, token: limited.token })
@@ -63,7 +63,7 @@ test('the client retries every operation that a busy daemon refused', async () =
   ])
 })
 
-test('the client gives up after some tries, or if the wait would be too long', async () => {
+test('the client gives up after some retries, or if the wait would be too long', async () => {
   const busy = faulty(Array(9).fill(refuse(50301, { 'retry-after': '0' })), { retries: 4 })
   const long = faulty([refuse(50301, { 'retry-after': '3600' })])
   const full = faulty([refuse(50701)])
@@ -107,7 +107,7 @@ test('the client understands a Retry-After that is a date, and a missing one', a
   expect(result.ok || (result.retryAfter ?? 0)).toBeWithin(7000, 7201)
 })
 
-test('the client ends the wait for another try when its signal is aborted', async () => {
+test('an aborted signal ends the wait for a retry', async () => {
   const { client, sent } = faulty([refuse(50301, { 'retry-after': '25' })])
   const started = performance.now()
 
@@ -129,20 +129,20 @@ test('the client recognizes that a create whose response was lost was stored', a
   expect(untagged).toStrictEqual({ ok: true, value: { name: 'a' } })
   expect([lost.sent.length, unsent.sent.length]).toEqual([2, 3])
   expect(stored(11n)).toEqual({ id: 11n, ...value })
-  // Not where every try was answered, or another plant has the id.
+  // But not if no response was lost, or the id belongs to another plant.
   expect(await faulty([]).client.createPlant({ id: 11n, ...value })).toMatchObject({ error: 40901 })
   const other = faulty([loseRequest])
   expect(await other.client.createPlant({ id: 11n, name: 'b' })).toMatchObject({ error: 40902 })
 })
 
-test('the client does not report a create as refused that may have been stored', async () => {
+test('the client does not report a create that may have been stored as refused', async () => {
   const { client } = faulty([loseAnswer, refuse(40102)])
 
   expect(await client.createPlant({ id: 21n, name: 'a' })).toMatchObject({ error: 0, status: 0 })
   expect(stored(21n)).toBeDefined()
 })
 
-test('the client repeats no other change whose response was lost', async () => {
+test('the client retries no other change whose response was lost', async () => {
   await faulty([]).client.createPlant({ id: 31n, name: 'a' })
   const replaced = faulty([loseAnswer])
   const batch = faulty([loseAnswer])
@@ -154,7 +154,7 @@ test('the client repeats no other change whose response was lost', async () => {
   expect([...replaced.sent, ...batch.sent, ...deleted.sent]).toEqual(['PUT', 'POST', 'DELETE'])
 })
 
-test("the client repeats a read, even after a proxy's error", async () => {
+test("the client retries a read, even after a proxy's error", async () => {
   await faulty([]).client.createPlant({ id: 41n, name: 'a' })
   const gateway: Fault = async () => new Response('<h1>Bad gateway</h1>', { status: 502 })
   const { client, sent } = faulty([loseAnswer, gateway])

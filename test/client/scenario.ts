@@ -1,11 +1,11 @@
-// The actions of a user of the client, the same on every platform. Only its text is sent there: it imports nothing but
-// types.
+// The actions of a user of the client, the same on every platform. This file imports nothing but types, because only
+// its text is sent to the other platforms.
 import type { Client } from '../../src/client/client'
 
 const LEAST = -(2n ** 63n)
 const MOST = 2n ** 63n - 1n
 
-/** Ids at both ends, at both ends of what a number holds, and around zero. */
+/** Ids at both ends of int64, near the limits of exact doubles, and around zero. */
 export const IDS = [
   LEAST,
   LEAST + 1n,
@@ -18,7 +18,7 @@ export const IDS = [
   MOST,
 ]
 
-/** Texts that a careless reader of JSON would take for something else. */
+/** Texts that a careless JSON parser would misread. */
 const NAMES = [
   '',
   '"id":1',
@@ -53,7 +53,7 @@ async function exerciseReads(client: Client, expect: Expect): Promise<void> {
   expect('health', health.ok && health.value, { status: 'ok' })
 }
 
-/** Changes one plant, with conditions. */
+/** Creates, replaces and patches one plant, with and without conditions. */
 async function exerciseChanges(client: Client, expect: Expect): Promise<void> {
   const known = await client.createPlant({ id: MOST, name: 'other' })
   expect('a taken id', !known.ok && [known.error, known.status], [40902, 409])
@@ -70,7 +70,7 @@ async function exerciseChanges(client: Client, expect: Expect): Promise<void> {
   expect('an unchanged plant', unchanged.ok && [unchanged.value, unchanged.etag], [null, version])
 }
 
-/** Creates, replaces, changes and deletes many at once. */
+/** Creates, replaces, patches and deletes many plants at once. */
 async function exerciseBatches(client: Client, expect: Expect): Promise<void> {
   const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
   expect('a batch', batch.ok && batch.value, { created: 1 })
@@ -114,7 +114,7 @@ async function exerciseFeed(client: Client, expect: Expect): Promise<void> {
     after: end.ok ? end.value.next : '',
   })) {
     followed.push([action, id, after])
-    // The first is in the log already; the second comes while it follows.
+    // The first change is in the log already; the second arrives while the client follows.
     if (followed.length === 1) await client.deletePlant(MOST)
     else break
   }
@@ -126,7 +126,7 @@ async function exerciseFeed(client: Client, expect: Expect): Promise<void> {
   expect('a deleted plant', !deleted.ok && deleted.error, 40402)
 }
 
-/** Uses a client as a program does, and resolves to what does not hold; the store is empty again after it. */
+/** Uses every part of a client, and resolves to the expectations that failed. The store is empty again afterwards. */
 export async function exercise(client: Client): Promise<string[]> {
   const wrong: string[] = []
   const show = (value: unknown) =>

@@ -1,5 +1,4 @@
-// The types of the client are those of /openapi.json. That values are as their types say is tested with the client
-// itself.
+// The types of the client match /openapi.json. The tests of the client check that values match their types.
 import { beforeAll, expect, test } from 'bun:test'
 import { createClient, type Failure } from '../../src/client/client'
 import { ERRORS } from '../../src/client/contract'
@@ -37,7 +36,7 @@ type Description = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** The fields of a type, which compiles only with all of them. */
+/** A record of a type's fields, which compiles only if every field is present. */
 type Fields<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? 'optional' : 'required' }
 
 const { daemon } = ownDaemon()
@@ -127,7 +126,7 @@ const logged: Fields<Change> = {
 }
 const changes: Fields<ChangePage | HistoryPage> = { changes: 'required', next: 'required' }
 
-test('the types have the fields of the schemas', () => {
+test('the types of the client have the fields of the schemas', () => {
   const { Cursor, LogCursor, ...schemas } = schemasOfAll
 
   const found = Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)])
@@ -161,7 +160,7 @@ test('the types have the fields of the schemas', () => {
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false
 
 test('every operation is a method, and the query of a list has the same parameters', () => {
-  // Does not compile otherwise.
+  // The assignment compiles only if this holds.
   const isSame: Same<keyof ListQuery, keyof PlantList> = true
   const { plants, createAll, changes, follow, ...methods } = createClient({
     url: daemon.url,

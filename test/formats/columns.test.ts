@@ -22,7 +22,7 @@ describe('columns', () => {
     })
   })
 
-  test('are named by a heading or by a number from 1; a heading takes precedence', () => {
+  test('can be chosen by heading or by number, from 1; a heading takes precedence', () => {
     const header = ['2', 'Latin Name', 'Nr']
     expect(resolve(header, { idColumn: ' nr', nameColumn: ['latin name'] })).toMatchObject({
       id: 2,
@@ -53,7 +53,7 @@ describe('columns', () => {
       'columns 2 and 3 are both "name"; name one by its number; found "id", "name", "name"',
     ],
     [['id', '\u200bn\x1b[31m'], {}, 'no column "name"; found "id", "\\u200bn\\u001b[31m"'],
-  ])('are named in the message if they do not fit: %j %j', (header, options, message) => {
+  ])('are named in the message if missing or ambiguous: %j %j', (header, options, message) => {
     expect(resolve(header, options)).toBe(message)
   })
 })

@@ -23,11 +23,11 @@ function readAll(text: string, length: number, limit = LIMIT, delimiter = ','): 
 const cellsOf = (rows: readonly Line[]) =>
   rows.map((row) => ('cells' in row ? row.cells : 'stop' in row ? row.stop : row.problem))
 
-/** The rows that csv-parse reads, and what it says of a quote that is never closed. */
+/** Returns the rows that csv-parse reads; a quote that is never closed becomes a stop. */
 function reference(text: string, delimiter: string) {
   const rows: unknown[] = []
   const keep = (cells: string[]) => {
-    // An empty cell in quotes is an empty text, which csv-parse does not tell from none.
+    // csv-parse does not distinguish an empty cell in quotes from an empty cell.
     if (cells.some((cell) => cell.trim() !== '')) rows.push(cells)
     return null
   }
@@ -68,7 +68,7 @@ const texts = fc
   .array(fc.constantFrom(...pieces), { maxLength: 25 })
   .map((parts) => `x${parts.join('')}`)
 
-test('reads the rows that csv-parse reads, wherever a text is cut', () => {
+test('the CSV reader agrees with csv-parse, wherever a text is cut', () => {
   let compared = 0
   fc.assert(
     fc.property(
@@ -90,15 +90,15 @@ test('reads the rows that csv-parse reads, wherever a text is cut', () => {
   expect(compared).toBeGreaterThan(500)
 })
 
-test('distinguishes an empty cell from an empty text in quotes', () => {
+test('an empty cell is null, and an empty text in quotes is not', () => {
   expect(cellsOf(readAll('a,,"",\n', 3))).toEqual([['a', null, '', null]])
 })
 
-test('skips rows whose cells are all empty', () => {
+test('rows whose cells are all empty are skipped', () => {
   expect(cellsOf(readAll(',,\n\n ,"",\na,b\n;\n', 2))).toEqual([['a', 'b'], [';']])
 })
 
-test('refuses a row with text after a quoted cell, and continues', () => {
+test('a row with text after a quoted cell is refused, and the read continues', () => {
   expect(readAll('a\n"b\n",c\n1,"c"d,e\nf\n', 3)).toEqual([
     { line: 1, cells: ['a'] },
     { line: 3, cells: ['b\n', 'c'] },
@@ -107,7 +107,7 @@ test('refuses a row with text after a quoted cell, and continues', () => {
   ])
 })
 
-test('a notice names the lines that a quote joined into one row', () => {
+test('a refusal names the lines that a quote joined into one row', () => {
   expect(readAll('a,b\n1,"c\n2,d\n3,"e",f\n4,g\n', 3)).toEqual([
     { line: 1, cells: ['a', 'b'] },
     {
@@ -128,7 +128,7 @@ test('a quote that is never closed ends the read, and the error names its line',
   })
 })
 
-describe.each(['\t', '|'])('in a file with the delimiter %j', (delimiter) => {
+describe.each(['\t', '|'])('in a file delimited by %j', (delimiter) => {
   const read = (text: string) => {
     const rows = readAll(text.replaceAll('\t', delimiter), 3, LIMIT, delimiter)
     return rows.map((row) =>
@@ -138,7 +138,7 @@ describe.each(['\t', '|'])('in a file with the delimiter %j', (delimiter) => {
     )
   }
 
-  test('a quote that is not closed in its line is a character', () => {
+  test('a quote that is not closed on its line is plain text', () => {
     expect(read('a\tb\n1\t"old\n2\t"Anna" rose\n3\tx"\n4\tpot 6" no\n5\t"open\n')).toEqual([
       ['a', 'b'],
       ['1', '"old'],
@@ -149,7 +149,7 @@ describe.each(['\t', '|'])('in a file with the delimiter %j', (delimiter) => {
     ])
   })
 
-  test('a cell in quotes may have a tab, or lines if its row is too short without them', () => {
+  test('a cell in quotes may contain the delimiter, or line breaks that complete a short row', () => {
     expect(read('a\tb\tc\n1\t"x\ty"\tz\n2\t"l1\nl2"\tz\n')).toEqual([
       ['a', 'b', 'c'],
       ['1', 'x\ty', 'z'],
@@ -172,7 +172,7 @@ test('lines are counted as editors do, even within quotes', () => {
 test.each([
   ['on one line', 'b'.repeat(11)],
   ['in quotes', `"${'b\n'.repeat(6)}"`],
-])('stops at a row that is too long: %s', (_, long) => {
+])('a row that is too long ends the read: %s', (_, long) => {
   for (const length of [1, 5, 100]) {
     const rows = readAll(`a\n${long}\nc\n`, length, 10)
     expect(rows.at(-1)).toEqual({ line: 2, stop: 'a row longer than 10 characters' })
@@ -180,7 +180,7 @@ test.each([
   }
 })
 
-test('reads a long cell in time that grows with its length', () => {
+test('a long cell takes linear time', () => {
   const cell = `${'x\n'.repeat(4_000_000)}`
   const from = cpuTime()
 
@@ -221,7 +221,7 @@ describe('the delimiter', () => {
   })
 })
 
-test('a quote in each row of a tab-separated file costs no more than its length', () => {
+test('a tab-separated file with an open quote in each row takes linear time', () => {
   const text = `a\tb\n${'1\t"open\n'.repeat(200_000)}`
   const from = cpuTime()
 
@@ -229,7 +229,7 @@ test('a quote in each row of a tab-separated file costs no more than its length'
   expect(cpuTime() - from).toBeLessThan(5000)
 })
 
-test('a control character in a cell is text, and one before the first separator is none', async () => {
+test('a control character is text in a cell, but not before the first delimiter', async () => {
   const table = await open('csv', 'id,name\n1,\u0001')
 
   expect(table.sample).toMatchObject([{ cells: ['1', '\u0001'] }])

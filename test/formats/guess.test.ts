@@ -3,7 +3,7 @@ import { guessColumns, guessTable } from '../../src/formats/guess'
 import { cpuTime } from '../harness/cpu-time'
 import { open, tableOf, USUAL_COLUMNS } from './reading'
 
-/** The columns that a guess proposes for a text: id, names, tag. */
+/** Returns the columns that a guess proposes for a text: id, names, tag. */
 async function guess(text: string) {
   const { header, sample } = await open('csv', text)
   const { idColumn, nameColumn, tagColumn } = guessColumns(header, sample, true)
@@ -12,7 +12,7 @@ async function guess(text: string) {
 
 type Case = readonly [text: string, id: string | null, name: string | null, tag: string | null]
 
-// Made up after the headers of public files. null: nothing convincing, for which the message has a word in its place.
+// Modelled on the headers of public files. Null means that no column is convincing; the message then has a placeholder.
 const CORPUS: readonly Case[] = [
   // English
   ['sku,Common Name,Category\nA1,Fern,shade\nA2,Ivy,climber', null, 'Common Name', 'Category'],
@@ -124,13 +124,13 @@ const CORPUS: readonly Case[] = [
     'Familia',
   ],
   ['ID Number,Plant\n4,Fern', 'ID Number', 'Plant', null],
-  // Rows of other kinds among those of plants
+  // Rows that are not plants
   ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,5\nTotal,,12', 'Nr', 'Plant', null],
   ['Nr,Plant,Qty\nFERNS,,\n1,Fern,3\n2,Ivy,4\n,,7\n3,Moss,1', 'Nr', 'Plant', null],
   ['Nr,Plant,Qty\nP-1,Fern,3\nP-2,Ivy,4\n3,Moss,1', null, 'Plant', null],
   ['Nr,Plant,Qty\n1,Fern,3\n,Ivy,4\n,Moss,1', null, 'Plant', null],
   ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,1\n2,Oak,1', null, 'Plant', null],
-  // No heading says anything, or its values are something else.
+  // Headings that say nothing, or whose values do not fit
   ['x,y\nHedera,5\nAcer,7', null, null, null],
   ['name,value\nFern,3.50\nIvy,4', null, 'name', null],
   ['name,value\nspecies,Fern\nheight,4', null, null, null],
@@ -149,12 +149,12 @@ test('a guess names the right columns, or none, for many headers', async () => {
 
 test.each([
   ['Seed list 2026\nNr,Name,Gruppe', 2],
-  // None of its headings is known.
+  // None of these headings is known.
   ['Seed list 2026\nXyz,Abc,Def', 2],
   // Groups of columns.
   ['Plant,,Care,\nid,name,tag,water', 2],
   ['Source,Bonn\nDate,2024-05-01\nid,name,tag', 3],
-  // These may be plants.
+  // The first rows may be plants.
   ['Fern,shade\nIvy,sun\nid,name,tag', undefined],
   ['Fern,3.50\nIvy,4\nid,name,tag', undefined],
   ['Fern,\nIvy,climber\nMoss,shade', undefined],
@@ -162,7 +162,7 @@ test.each([
   ['Fern\nHolly, common\nIvy, dwarf', undefined],
   ['1001,Fern\n1002,Ivy\nNr,Name,Group', undefined],
   ['a\nb\nc\nd\ne\nf\nNr,Name', undefined],
-])('a guess finds the header below other rows, if no plant is lost: %j', (text, headerRow) => {
+])('a guess finds the header below other rows unless they may be plants: %j', (text, headerRow) => {
   const [header = [], ...rows] = `${text}\n1,Moss,wall\n2,Oak,wood`
     .split('\n')
     .map((line) => line.split(','))
@@ -170,7 +170,7 @@ test.each([
   expect(guessTable(tableOf(header, rows)).settings.headerRow).toBe(headerRow)
 })
 
-test('a guess proposes a list within the rows of JSON only if it has plants and the rows have none', async () => {
+test('a guess proposes a list inside JSON rows only if it has plants and the rows do not', async () => {
   const listOf = async (rows: readonly object[]) =>
     guessTable(await open('json', JSON.stringify(rows))).settings.list
   const plants = [{ id: 7, name: 'Fern' }]
@@ -179,11 +179,11 @@ test('a guess proposes a list within the rows of JSON only if it has plants and 
   expect(await listOf([{ bed: 'sun', own: { plants } }])).toBe('own.plants')
   expect(await listOf([{ latin: 'Filix', synonyms: [{ name: 'Fern' }] }])).toBeUndefined()
   expect(await listOf([{ nr: 1, latin: 'Filix', parts: plants }])).toBeUndefined()
-  // Pairs of a name and a value are no plants.
+  // Pairs of a name and a value are not plants.
   expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
 })
 
-test('a guess treats a header with a number as a row of plants, but for a year', () => {
+test('a guess treats a header with a number other than a year as a plant', () => {
   const years = tableOf(['Bestand', '2024', '2025'], [['Abies alba', '3', '4']])
   const plants = tableOf(['Tomato', 'Solanaceae', '12'], [['Basil', 'Lamiaceae', '30']])
 
@@ -200,7 +200,7 @@ test.each([
   ['json', '{"id":{"a":1,"b":2},"name":{"a":"Fern","b":"Ivy"}}'],
   ['json', '{"plant":{"0":"Fern","1":"Ivy"},"height":{"0":30,"1":50}}'],
 ] as const)(
-  'a guess takes no part of a name, nor a heading, for a plant: %s %j',
+  'a guess never mistakes part of a name or a heading for a plant: %s %j',
   async (format, text) => {
     const table = await open(format, text, { list: format === 'json' ? '*' : null })
 
@@ -210,12 +210,12 @@ test.each([
 
 test.each([
   ['12,Fern\n15,Ivy\n40,Moss', '1', ['2']],
-  // Prices, and two rows, say nothing of ids.
+  // Prices, or only two rows, are no evidence of ids.
   ['12,Fern\n9,Ivy\n40,Moss', null, ['2']],
   ['Fern,12\nIvy,15\nMoss,40', null, ['1']],
   ['12,Fern\n15,Ivy', null, ['2']],
 ])(
-  'a guess uses rising numbers before the names as ids if there is no header: %p',
+  'without a header, a guess uses rising numbers before the names as ids: %p',
   async (text, id, name) => {
     expect(guessTable(await open('csv', text))).toMatchObject({
       settings: { header: false },
@@ -224,7 +224,7 @@ test.each([
   },
 )
 
-test('a guess costs the same at any width', () => {
+test('a guess takes bounded time at any width', () => {
   const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
   const table = tableOf(header, Array(1000).fill(header))
   const from = cpuTime()

@@ -11,7 +11,7 @@ import { cpuTime } from '../harness/cpu-time'
 import { PLANT_WORDS } from '../harness/fields'
 import { cut, open as openText, read as readEntries, TOOLS } from './reading'
 
-/** Opens a document, `length` bytes at a time. */
+/** Opens a document that arrives `length` bytes at a time. */
 const open = (
   text: string | Uint8Array,
   { format = 'json' as Format, length = 1 << 16, limit = 1000, list = null as string | null } = {},
@@ -26,7 +26,7 @@ const open = (
 const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000, format?: Format) =>
   (await Array.fromAsync((await open(text, { format, length, limit })).lines)).flat()
 
-test('reads the objects of an array, wherever it is cut, with the lines at which they begin', async () => {
+test('the objects of an array are read with their line numbers, wherever it is cut', async () => {
   const text = '\n[ {"a":"x]\\"},{"},\n\n{"b":[{},[1,2]],\n"c":1}\n,{}\n]\n'
   for (const length of [1, 2, 3, 7, 100]) {
     expect(await read(text, length)).toEqual([
@@ -37,7 +37,7 @@ test('reads the objects of an array, wherever it is cut, with the lines at which
   }
 })
 
-test('reads any array as JSON.parse does, wherever it is cut', async () => {
+test('any array is read as by JSON.parse, wherever it is cut', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))),
@@ -61,7 +61,7 @@ test.each([
   ['[{"a":1} {"b":2}]', 'unexpected "{"'],
   ['[{"a":1}] x', 'unexpected "x"'],
   ['[{"a":1},{"b":c}]', 'not JSON'],
-])('stops where an array is broken: %s', async (text, stop) => {
+])('broken JSON ends the read: %s', async (text, stop) => {
   for (const length of [1, 100]) {
     const rows = await read(text, length)
     expect(rows).toEqual([
@@ -71,7 +71,7 @@ test.each([
   }
 })
 
-test('refuses only the wrong value of an array, and takes a comma before its end', async () => {
+test('only the wrong value of an array is refused; a trailing comma is accepted', async () => {
   expect(await read('[{"a":1},\n7,{"b":2},]')).toEqual([
     { line: 1, cells: { a: 1 } },
     { line: 2, problem: expect.stringContaining('found a number'), text: '7' },
@@ -80,10 +80,10 @@ test('refuses only the wrong value of an array, and takes a comma before its end
 })
 
 test.each([
-  // The quote after b is missing, and those that follow change their meaning.
+  // The quote after b is missing, so opening and closing quotes swap roles.
   '[{"id":1},\n{"id":2,"name":"b,"tag":"c"},{"id":3,"name":"d,"tag":"e"},\n{"id":4}]',
   '[{"id":1},\n{"id":2,name":"b"},\n{"id":4}]',
-])('stops at a value that may not end where it seems to: %j', async (text) => {
+])('a value whose end is uncertain ends the read: %j', async (text) => {
   for (const length of [1, 100]) {
     expect(await read(text, length)).toEqual([
       { line: 1, cells: { id: 1 } },
@@ -92,20 +92,20 @@ test.each([
   }
 })
 
-test('refuses a document that lacks the requested list', async () => {
+test('a document without the requested list is refused', async () => {
   const lines = (await open('{"beds":[{"id":1}],"x":{"y":[]}}', { list: 'nope' })).lines
 
   expect(await Array.fromAsync(lines).catch(String)).toBe('OpenError: no list "nope"')
 })
 
-test('stops at a value that is too long', async () => {
+test('a value that is too long ends the read', async () => {
   expect((await read(`[{"a":"${'x'.repeat(60)}`, 5, 50)).at(-1)).toEqual({
     line: 1,
     stop: 'a value longer than 50 characters',
   })
 })
 
-test('a line that is too long is refused alone, wherever it is cut', async () => {
+test('a line that is too long is the only one refused, wherever it is cut', async () => {
   const good = '{"id":1,"name":"né"}'
   const text = [good, '', `{"id":2,"name":"${'x'.repeat(60)}"}`, good].join('\n')
   for (const length of [1, 2, 7, 50]) {
@@ -117,7 +117,7 @@ test('a line that is too long is refused alone, wherever it is cut', async () =>
   }
 })
 
-test('stops at the line that is not UTF-8', async () => {
+test('a line that is not UTF-8 ends the read', async () => {
   const text = '\n{"id":1}\n{"id":2}\n{"name":"\xff"}\n{"id":3}\n'
   const lines = (await open(Buffer.from(text, 'latin1'), { format: 'ndjson', length: 9 })).lines
 
@@ -130,7 +130,7 @@ test('stops at the line that is not UTF-8', async () => {
   expect(rows).toMatchObject([{ line: 2 }, { line: 3 }])
 })
 
-test('reads an array in a time that grows with its length, however long its parts are', async () => {
+test('an array takes linear time, even in one part', async () => {
   const timeOf = async (rows: number): Promise<number> => {
     const text = JSON.stringify(Array.from({ length: rows }, (_, id) => ({ id, name: 'Rose' })))
     const started = cpuTime()
@@ -140,7 +140,7 @@ test('reads an array in a time that grows with its length, however long its part
   await timeOf(20_000)
   const few = await timeOf(20_000)
 
-  // Of as many rows times eight.
+  // Eight times as many rows.
   expect((await timeOf(160_000)) / few).toBeLessThan(20)
 })
 
@@ -158,19 +158,19 @@ const both = JSON.stringify([fern, ivy], null, 1)
 test.each([
   ['an array', both, null],
   [
-    'values printed over lines',
+    'values over several lines',
     `${JSON.stringify(fern, null, 1)}\n${JSON.stringify(ivy, null, 1)}`,
     null,
   ],
   ['values on one line', JSON.stringify(fern) + JSON.stringify(ivy), null],
-  ['a value a line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
+  ['one value per line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
   [
     'arrays one after another',
     `${JSON.stringify([fern], null, 1)}\n[]\n${JSON.stringify([ivy])}`,
     null,
   ],
   ['an object with one list', `{"count":2,"plants":${both}}`, 'plants'],
-  ['an object with one list, deep in it', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
+  ['an object with one deeply nested list', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
   ['an object with a name and a list', `{"name":"Seeds","items":${both}}`, 'items'],
   [
     'places on a map',
@@ -183,10 +183,10 @@ test.each([
     }),
     'features',
   ],
-])('the first value shows the shape: %s', async (_, text, list) => {
+])('the first value decides the shape: %s', async (_, text, list) => {
   for (const format of ['json', 'ndjson'] as const) {
     for (const length of [1, 3, 100_000]) {
-      // A line of NDJSON is a row, whatever is in it.
+      // Each line of NDJSON is a row, even if it contains a list.
       if (format === 'ndjson' && list !== null) continue
       expect(await rowsOf(text, { format, length })).toEqual({ list, rows: [fern, ivy] })
     }
@@ -225,7 +225,7 @@ test.each([
   expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
 })
 
-test('a stream that can be read once is read as a file is', async () => {
+test('a stream is read like a file', async () => {
   const source = cut(Buffer.from(`{"plants":${both}}`), 5)
   const file = { name: '-', format: null, source }
   const { lines, list } = await openPlants(file, USUAL_SETTINGS, TOOLS)
@@ -242,7 +242,7 @@ test('integers stay exact in each shape', async () => {
   expect((await rowsOf(`[{"taxon":{"id":${id}}}]`)).rows[0]).toEqual({ taxon: { id } })
 })
 
-test('many blanks, backslashes or levels cost time in proportion to their number', async () => {
+test('many blanks, backslashes or levels take linear time', async () => {
   const from = cpuTime()
   const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
   const blanks = ' \n'.repeat(2_000_000)
@@ -258,7 +258,7 @@ const tableOf = async (text: string, list: string | null = null) => {
   return { header, rows }
 }
 
-test('JSON has the keys of objects within rows as columns, joined by dots', async () => {
+test('the keys of nested objects become columns, joined by dots', async () => {
   const row = { 'a.b': 1, c: { d: { e: 2 }, 'f.g': 3 }, h: {}, i: [{ j: 4 }] }
   const { header, rows } = await tableOf(JSON.stringify([row]))
 
@@ -269,7 +269,7 @@ test('JSON has the keys of objects within rows as columns, joined by dots', asyn
   expect(valueAt(cells, 'c.toString')).toBeUndefined()
 })
 
-test('JSON may have rows as arrays below their header', async () => {
+test('the rows of JSON may be arrays below a header', async () => {
   const { header, rows } = await tableOf(
     '{"data":[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4}]}',
   )
@@ -283,7 +283,7 @@ test('JSON may have rows as arrays below their header', async () => {
   ])
 })
 
-test('an array is refused if it has more values than the header or is among objects', async () => {
+test('an array that is longer than the header, or is among objects, is refused', async () => {
   const arrays = '[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4,"name":"Ivy"}]'
   const objects = '[{"id":1,"name":"Fern"},[2,"Ivy"]]'
 
@@ -308,7 +308,7 @@ test.each([
     [[1, 'Fern']],
   ],
   ['{"columns":["id","name"],"index":[0],"data":[[1,"Fern"]]}', ['id', 'name'], [[1, 'Fern']]],
-])('JSON may have arrays as rows: %s', async (text, header, cells) => {
+])('the rows of JSON may be arrays: %s', async (text, header, cells) => {
   const table = await tableOf(text)
 
   expect(table.header).toEqual(header)
@@ -324,7 +324,7 @@ test('NaN and Infinity are read as null', async () => {
   ])
 })
 
-test('JSON may have a list of one text as a name', async () => {
+test('a name may be a list of one text', async () => {
   const { entries } = await readEntries(
     'json',
     '[{"id":1,"name":["Abies alba"]},{"id":2,"name":["a","b"]}]',
@@ -336,7 +336,7 @@ test('JSON may have a list of one text as a name', async () => {
   ])
 })
 
-test('JSON may have the key of each object as its name', async () => {
+test('the key of an object may be its name', async () => {
   const text = '{"x":1,"beds":{"Fern":{"light":1},"Ivy":{"key":"own"}}}'
   const { header, rows } = await tableOf(text, 'beds.*')
 
@@ -355,11 +355,11 @@ test.each([
     'the plants may be in the list "plants" (1) or "edges" (1), or in all: "*"',
   ],
   ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
-])('JSON is refused in a sentence where its rows are not certain: %s', async (text, message) => {
+])('JSON whose rows are uncertain is refused with one message: %s', async (text, message) => {
   expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
 })
 
-test('JSON is read by the list that another one describes', async () => {
+test('a list of rows is preferred to the list that describes its fields', async () => {
   const text =
     '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}'
 

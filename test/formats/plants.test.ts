@@ -1,4 +1,4 @@
-// Files of plants, as commands and the console read and write them.
+// Plant files, read and written as by the commands and the console.
 import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ const plants = fc.array(
   { minLength: 1, maxLength: 20 },
 )
 
-describe.each([...WRITTEN_FORMATS])('a file of %s', (format) => {
+describe.each([...WRITTEN_FORMATS])('a %s file', (format) => {
   test('is read as it was written, wherever it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(plants, fc.integer({ min: 1, max: 40 }), async (all, length) => {
@@ -34,7 +34,7 @@ describe.each([...WRITTEN_FORMATS])('a file of %s', (format) => {
     )
   })
 
-  test('that is broken is read the same, wherever it is cut', async () => {
+  test('is read the same even if it is broken, wherever it is cut', async () => {
     const unit = fc.constantFrom('1', '2', ',', '\n', '\r', '"', '{"id":', '"name":', '}', 'x', 'é')
     const texts = fc.string({ unit, maxLength: 40 })
     await fc.assert(
@@ -47,11 +47,11 @@ describe.each([...WRITTEN_FORMATS])('a file of %s', (format) => {
   })
 })
 
-test('a JSON line that is not a plant is refused in the words of a request', async () => {
+test('a JSON line that is not a plant is refused with the message of a request', async () => {
   const schema = getSchemaValidator(Plant, { normalize: false })
   const value = fc.constantFrom('Rose', 'a\0', '\ud800', '', true, [], 7, 1.5, 2 ** 70, {})
   const fields = fc.record(
-    // A text is read as an id where it is one: see below.
+    // A string that is an integer is accepted as an id; see the tests below.
     {
       id: value.filter((value) => typeof value !== 'string'),
       name: fc.oneof(value, fc.constant(null)),
@@ -77,7 +77,7 @@ test('a JSON line that is not a plant is refused in the words of a request', asy
   )
 })
 
-/** The ids of plants with these ids in a file, or why they are refused. */
+/** Reads a file of plants with these ids, and returns each id, or the reason why it was refused. */
 async function idsOf(format: 'csv' | 'ndjson', ids: readonly string[]) {
   const lines = ids.map((id) => (format === 'csv' ? `${id},a\n` : `{"id":${id},"name":"a"}\n`))
   const { entries } = await read(format, (format === 'csv' ? 'id,name\n' : '') + lines.join(''))
@@ -86,7 +86,7 @@ async function idsOf(format: 'csv' | 'ndjson', ids: readonly string[]) {
   )
 }
 
-test('reads ids as spreadsheets write them, exactly', async () => {
+test('ids are read exactly as spreadsheets write them', async () => {
   const ids = [
     ' 1',
     '2 ',
@@ -119,7 +119,7 @@ test('reads ids as spreadsheets write them, exactly', async () => {
   ])
 })
 
-test('refuses an invalid id, with a message that says what to do', async () => {
+test('an invalid id is refused, and the message says what to do', async () => {
   const ids = ['PL0001', '1.5', '9223372036854775808', '', '1.0000000000000000001', '0x1']
   expect(await idsOf('csv', ids)).toEqual([
     'id: "PL0001" is not a whole number; ids must be whole numbers (use --number-from to number the rows)',
@@ -134,7 +134,7 @@ test('refuses an invalid id, with a message that says what to do', async () => {
   ])
 })
 
-test('refuses an id whose dot may be decimal or separate thousands', async () => {
+test('an id whose dot may be decimal or separate thousands is refused', async () => {
   const ids = ['1.000', ' 12.000 ', '1.00', '1.0000', '1000.000']
 
   expect(await idsOf('csv', ids)).toEqual([
@@ -147,13 +147,13 @@ test('refuses an id whose dot may be decimal or separate thousands', async () =>
   expect(await idsOf('ndjson', ['1.000'])).toEqual([1n])
 })
 
-test('says once that leading zeros do not count', async () => {
+test('one notice reports dropped leading zeros', async () => {
   const { notices } = await read('csv', 'id,name\n001,a\n002,b\n')
 
   expect(notices).toEqual(['leading zeros are dropped: 001 becomes 1'])
 })
 
-test('refuses an id that a spreadsheet may have rounded', async () => {
+test('an id that a spreadsheet may have rounded is refused', async () => {
   const ids = ['7', '1.23457E+12', '1E+12', '1.2e2', '2e3', '1.5e1', ' 1e1 ']
   const rounded = 'may have been rounded: format the column as text, and enter the id again'
 
@@ -174,14 +174,14 @@ test.each([
     '2 rows without a plant were skipped, the first in line 3',
   ],
   ['id,name\n1,Fern\n\ufeffID,Name\n', '1 row without a plant was skipped: line 3'],
-])('skips rows without a plant, and says so once: %j', async (text, notice) => {
+])('rows without a plant are skipped, with one notice: %j', async (text, notice) => {
   const { notices, entries } = await read('csv', text)
 
   expect(entries).toEqual([{ line: 2, plant: { id: 1n, name: 'Fern' } }])
   expect(notices).toEqual([notice])
 })
 
-test('refuses a row with an id or a name alone, and keeps a plant that is called like a heading', async () => {
+test('a row without an id or a name is refused; a plant named like a heading is kept', async () => {
   const { notices, entries } = await read('csv', 'id,name,tag\n7,,\n,Ivy,\n2,name,tag\n')
 
   expect(entries).toEqual([
@@ -192,7 +192,7 @@ test('refuses a row with an id or a name alone, and keeps a plant that is called
   expect(notices).toEqual([])
 })
 
-test('stores the marks of missing values as they are, and counts them', async () => {
+test('marks of missing values are stored as text, and counted', async () => {
   const text = 'id,name,tag\n1,Fern,NA\n2,NA,NULL\n3,Ivy,NAN\n4,NAN,\\N\n'
   const { notices, entries } = await read('csv', text)
   const without = await read('csv', text, { null: ['NA', 'NULL'] })
@@ -219,7 +219,7 @@ test('stores the marks of missing values as they are, and counts them', async ()
 test.each([
   ['id,name,tag\n1,a,x\n2,b, fern\n3,c,fern \n', 'line 3: the space around the tag " fern"'],
   ['id, name, tag\n1, Fern,shade\n2, Ivy,\n', 'line 2: the space around the name " Fern"'],
-])('says once that the space around a text is part of it: %j', async (text, notice) => {
+])('one notice reports that the space around a text is part of it: %j', async (text, notice) => {
   const { notices, entries } = await read('csv', text)
   const texts = entries.map((entry) => 'plant' in entry && `${entry.plant.name}|${entry.plant.tag}`)
 
@@ -227,7 +227,7 @@ test.each([
   expect(texts.join()).toMatch(/\| fern,|^ Fern\|/)
 })
 
-test('numbers rows by their place, refused ones included', async () => {
+test('rows are numbered by position, refused ones included', async () => {
   const text = 'name,tag\na,x\n,y\n,,\n"b"c,z\nd,\n'
   const { entries } = await read('csv', text, { numberFrom: 10n })
 
@@ -239,14 +239,14 @@ test('numbers rows by their place, refused ones included', async () => {
   ])
 })
 
-test('numbers no row beyond the largest id', async () => {
+test('no row is numbered beyond the largest id', async () => {
   const { entries } = await read('csv', 'name\na\nb\n', { numberFrom: 2n ** 63n - 1n })
 
   expect(entries[0]).toHaveProperty('plant.id', 2n ** 63n - 1n)
   expect(entries[1]).toHaveProperty('problem', expect.stringContaining('id: expected an integer'))
 })
 
-test('accepts rows shorter than the header, and longer ones with empty cells', async () => {
+test('rows may be shorter than the header, or longer with empty cells', async () => {
   const { entries } = await read('csv', 'id,name,tag\n1,a\n2,b,x,,\n3,c,x,y,z,\n4\n')
 
   expect(entries).toEqual([
@@ -257,7 +257,7 @@ test('accepts rows shorter than the header, and longer ones with empty cells', a
   ])
 })
 
-test('reads a tag of null in JSON as none', async () => {
+test('a null tag in JSON is no tag', async () => {
   expect((await read('ndjson', '{"id":1,"name":"a","tag":null}')).entries).toEqual([
     { line: 1, plant: { id: 1n, name: 'a' } },
   ])
@@ -285,7 +285,7 @@ describe('a key of JSON that the first rows lack', () => {
     expect(notices).toEqual(['line 5001: the key "bed" comes first here; it is not used'])
   })
 
-  test('is not read as the tag if another column is', async () => {
+  test('is not read as the tag if another column was chosen', async () => {
     const tagged = early.map((plant) => ({ ...plant, kind: 'fern' }))
     const text = [...tagged, late].map((plant) => JSON.stringify(plant)).join('\n')
     const { entries } = await read('ndjson', text, { tagColumn: 'kind' })

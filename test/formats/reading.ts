@@ -1,4 +1,4 @@
-// Reads a text as `plantstore import` would, without a program.
+// Reads a text as `plantstore import` does, in this process.
 
 import { COMMAND_ADVICE } from '../../src/formats/advice'
 import { resolveColumns } from '../../src/formats/columns'
@@ -11,7 +11,7 @@ import { readPlants } from '../../src/formats/plants'
 import { type Settings, USUAL_SETTINGS } from '../../src/formats/question'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 
-/** A table of these first rows; its header is in the first line. */
+/** Returns a table with this header, on line 1, and these first rows. */
 export const tableOf = (
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -30,7 +30,7 @@ export const tableOf = (
   nullTexts: null,
 })
 
-/** A text as a stream in parts of `length` bytes. */
+/** Yields a text in parts of `length` bytes. */
 export async function* cut(bytes: Uint8Array, length: number) {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
 }
@@ -57,7 +57,7 @@ export const open = (format: Format, text: string | Uint8Array, options: Options
     TOOLS,
   )
 
-/** The entries of a text, without their rows, and what a user should know about it. */
+/** Reads the entries of a text, without their rows, and the notices for the user. */
 export async function read(format: Format, text: string | Uint8Array, options: Options = {}) {
   const table = await open(format, text, options)
   const choice = { ...USUAL_COLUMNS, ...options }

@@ -12,7 +12,7 @@ const bytesOf = (book: WorkBook, bookType: BookType = 'xlsx') =>
 
 type Rows = readonly (readonly (CellObject | string | number | null)[])[]
 
-/** A workbook of one sheet with these cells. */
+/** Returns a workbook of one sheet with these cells. */
 const workbook = (rows: Rows, bookType?: BookType, more: Partial<WorkBook> = {}) =>
   bytesOf(
     {
@@ -23,7 +23,7 @@ const workbook = (rows: Rows, bookType?: BookType, more: Partial<WorkBook> = {})
     bookType,
   )
 
-/** The texts of the cells below the header. */
+/** Reads the values of the cells below the header. */
 async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
   const [, ...rows] = await rowsOf(bytes)
   return rows.map(({ cells }) =>
@@ -43,11 +43,11 @@ describe('a cell of a workbook', () => {
     ['a date in any format', number(46143, 'd. mmmm yyyy'), '2026-05-01'],
     ['a date and a time', number(46143.525, 'm/d/yy h:mm'), '2026-05-01 12:36'],
     ['seconds', number(46143.525347222225, 'm/d/yy h:mm'), '2026-05-01 12:36:30'],
-    ['a double a little below the minute', number(46143.37847222222, 'm/d/yy'), '2026-05-01 09:05'],
+    ['a double just below a full minute', number(46143.37847222222, 'm/d/yy'), '2026-05-01 09:05'],
     ['a second before midnight', number(46143.999999, 'm/d/yy'), '2026-05-02'],
     ['a time without a day', number(0.2708333333333333, 'h:mm'), '06:30'],
-    ['a date before the day that 1900 lacked', number(59, 'm/d/yy'), '1900-02-28'],
-    ['a date after the day that 1900 lacked', number(61, 'm/d/yy'), '1900-03-01'],
+    ['a date before the nonexistent 1900-02-29', number(59, 'm/d/yy'), '1900-02-28'],
+    ['a date after the nonexistent 1900-02-29', number(61, 'm/d/yy'), '1900-03-01'],
     ['a duration', number(1.0625, '[h]:mm'), '25:30'],
     ['a price', number(3.5, '0.00 "€"'), '3.50 €'],
     ['a percentage', number(0.25, '0%'), '25%'],
@@ -56,11 +56,11 @@ describe('a cell of a workbook', () => {
     ['a boolean', { t: 'b', v: true } as CellObject, 'TRUE'],
     ['a text with Windows line ends', 'two\r\nlines\rthree', 'two\nlines\nthree'],
     ['an error', { t: 'e', v: 42 } as CellObject, { error: '#N/A' }],
-  ])('is read as it is meant: %s', async (_, cell, text) => {
+  ])('is read correctly: %s', async (_, cell, text) => {
     expect(await textsOf(workbook([['tag'], [cell]]))).toEqual([[text]])
   })
 
-  test('is read as it is meant: a date counted from 1904', async () => {
+  test('is read correctly: a date counted from 1904', async () => {
     const rows = [['tag'], [number(44681, 'yyyy-mm-dd')]]
     const bytes = workbook(rows, 'xlsx', { Workbook: { WBProps: { date1904: true } } })
 
@@ -68,7 +68,7 @@ describe('a cell of a workbook', () => {
   })
 
   test.each(['xlsx', 'xlsm', 'xlsb', 'biff8', 'ods'] as const)(
-    'is read as it is meant in every format: %s',
+    'is read correctly in every format: %s',
     async (type) => {
       const cells = [number(7), 'Fern', number(46143, 'yyyy-mm-dd')]
       const bytes = workbook([['id', 'name', 'tag'], cells], type)
@@ -81,7 +81,7 @@ describe('a cell of a workbook', () => {
   )
 })
 
-test('an error cell refuses its row, and is named, only in a column that is used', async () => {
+test('a row with an error cell is refused, naming the cell, only if its column is used', async () => {
   const error: CellObject = { t: 'e', v: 42 }
   const bytes = workbook([
     ['id', 'name', 'tag', 'note'],
@@ -111,18 +111,18 @@ test('an id is an exact integer, or refused', async () => {
   ])
 })
 
-test('reads CDATA, and characters that are written as numbers', async () => {
+test('CDATA and numeric character references are read', async () => {
   const xml = `<row r="1">${inlineText('name')}</row><row r="2">${inlineText('<![CDATA[a & b]]>')}${inlineText('&#127793;&#x1F335;&#233;')}</row>`
 
   expect(await textsOf(packed(xml))).toEqual([['a & b', '🌱🌵é']])
 })
 
-test('skips author and title of an old workbook, however many it claims', async () => {
+test('the properties of an old workbook are skipped, however many it claims', async () => {
   const file = CFB.read(workbook([['name'], ['Fern']], 'biff8'), { type: 'array' })
   const summary = new DataView(new ArrayBuffer(4096))
   const kind = Buffer.from('e0859ff2f94f6810ab9108002b27b3d9', 'hex')
   summary.setUint16(0, 0xfffe, true)
-  // One set of properties, of this kind, at this place, with this number of them.
+  // One property set: its count, kind, offset, and claimed number of properties.
   summary.setUint32(24, 1, true)
   for (const [at, byte] of kind.entries()) summary.setUint8(28 + at, byte)
   summary.setUint32(44, 48, true)
@@ -135,7 +135,7 @@ test('skips author and title of an old workbook, however many it claims', async 
   expect(performance.now() - from).toBeLessThan(500)
 })
 
-test('refuses a part in an encoding that it does not declare', async () => {
+test('a part in an undeclared encoding is refused', async () => {
   const sheet = `<worksheet xmlns="${MAIN}"><sheetData><row>${inlineText('Caf\u00e9')}</row></sheetData></worksheet>`
   const name = 'xl/worksheets/sheet1.xml'
 
@@ -146,7 +146,7 @@ test('refuses a part in an encoding that it does not declare', async () => {
 })
 
 test.each<BookType>(['xlsx', 'xlsb'])(
-  'rows of an .%s that a filter hides are read, and counted',
+  'rows of an .%s workbook that a filter hides are read, and counted',
   async (bookType) => {
     const sheet = utils.aoa_to_sheet([['id', 'name'], [1, 'Fern'], [2, 'Moss'], [3, 'Rose'], []])
     sheet['!rows'] = [{}, { hidden: true }, {}, { hidden: true }, { hidden: true }]
@@ -158,7 +158,7 @@ test.each<BookType>(['xlsx', 'xlsb'])(
   },
 )
 
-test('names the visible sheets, and reads the requested one', async () => {
+test('the visible sheets are named, and the requested one is read', async () => {
   const book: WorkBook = {
     SheetNames: ['Lists', 'Shade', 'Sun'],
     Sheets: {
@@ -184,7 +184,7 @@ test('names the visible sheets, and reads the requested one', async () => {
 })
 
 test.each(['xlsx', 'xlsb', 'biff8'] as const)(
-  'skips a hidden and an empty first sheet in %s',
+  'a hidden and an empty first sheet are skipped in %s',
   async (type) => {
     const sheet = (...rows: string[][]) => utils.aoa_to_sheet(rows)
     const book: WorkBook = {
@@ -199,9 +199,9 @@ test.each(['xlsx', 'xlsb', 'biff8'] as const)(
 
 describe('a part with one damaged byte', () => {
   test.each([
-    ['packed', 6, 0],
-    ['not packed', 0, 0],
-    ['not packed, in more than one block', 0, 200_000],
+    ['compressed', 6, 0],
+    ['uncompressed', 0, 0],
+    ['uncompressed, in more than one block', 0, 200_000],
   ] as const)('is refused: %s', async (_, level, blanks) => {
     const rows = `<row r="1">${inlineText('name')}</row><row r="2">${inlineText('Fern')}</row>`
     const name = 'xl/worksheets/sheet1.xml'
@@ -211,7 +211,7 @@ describe('a part with one damaged byte', () => {
     const whole = zipSync({ [name]: sheet, ...others }, { level })
     expect(await textsOf(whole)).toEqual([['Fern']])
 
-    // The bytes of the first part follow its name.
+    // The data of the first part follows its name.
     const start = 30 + name.length
     const end = start + (level === 0 ? sheet.length : deflateSync(sheet).length)
     for (let at = start; at < end; at += Math.ceil((end - start) / 300)) {
@@ -221,7 +221,7 @@ describe('a part with one damaged byte', () => {
   })
 })
 
-test('does not read a chart as a sheet', async () => {
+test('a chart is not read as a sheet', async () => {
   const relation = (id: string, type: string) =>
     `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${type}s/sheet1.xml"/>`
   const bytes = packed(`<row>${inlineText('name')}</row><row>${inlineText('Fern')}</row>`, {
@@ -245,7 +245,7 @@ test.each([
   ['#N/A', '#N/A'],
   ['#NV', '#VALUE!'],
   ['Err:522', '#VALUE!'],
-])('the error %s of OpenDocument is an error', async (text, error) => {
+])('the OpenDocument error %s is an error cell', async (text, error) => {
   const cell = odfText(text, ' office:string-value="" calcext:value-type="error"')
   const bytes = openDocument(
     `<table:table table:name="A"><table:table-row>${cell}${odfText(text)}</table:table-row></table:table>`,
@@ -254,7 +254,7 @@ test.each([
   expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: [{ error }, text] }])
 })
 
-test('an unknown number format of OpenDocument is ignored', async () => {
+test('an unknown OpenDocument number format is ignored', async () => {
   const format =
     '<number:number-style style:name="N1"><style:map style:condition="value()&lt;0"/></number:number-style>'
   const row = `<table:table-row>${odfText('id')}${odfText('name')}</table:table-row>`
@@ -264,7 +264,7 @@ test('an unknown number format of OpenDocument is ignored', async () => {
   ).toEqual([{ line: 1, cells: ['id', 'name'] }])
 })
 
-describe('a cell of OpenDocument', () => {
+describe('an OpenDocument cell', () => {
   const cell = (attributes: string, inside?: string) =>
     inside === undefined
       ? `<table:table-cell ${attributes}/>`
@@ -277,12 +277,12 @@ describe('a cell of OpenDocument', () => {
   test.each([
     ['a number without a text', cell('office:value-type="float" office:value="5"'), '5'],
     [
-      'a text in its attribute',
+      'a text in an attribute',
       cell('office:value-type="string" office:string-value="Fern"'),
       'Fern',
     ],
     [
-      'a text in its attribute alone',
+      'a text only in an attribute',
       cell('office:value-type="string" office:string-value="Fern"', ''),
       'Fern',
     ],
@@ -309,7 +309,7 @@ describe('a cell of OpenDocument', () => {
     ['a shape after the text', cell('', `<text:p>Fern</text:p>${shape}`), 'Fern'],
     ['a picture after the text', cell('', `<text:p>Fern</text:p>${picture}`), 'Fern'],
     ['a shape alone', cell('', shape), null],
-  ])('is read as it is meant: %s', async (_, xml, text) => {
+  ])('is read correctly: %s', async (_, xml, text) => {
     const row = (cells: string) => `<table:table-row>${cells}</table:table-row>`
     const first = odfText('x')
     const bytes = openDocument(
@@ -319,7 +319,7 @@ describe('a cell of OpenDocument', () => {
     expect(await textsOf(bytes)).toEqual([['x', text, 'x']])
   })
 
-  test('is read in each of its places if repeated', async () => {
+  test('is read in each position if repeated', async () => {
     const repeated = cell(
       'office:value-type="string" office:string-value="Fern" table:number-columns-repeated="2"',
     )
@@ -331,7 +331,7 @@ describe('a cell of OpenDocument', () => {
   })
 })
 
-test('a formula without a stored value refuses its row; one with an empty text does not', async () => {
+test('a row is refused for a formula without a stored value, not for one with an empty text', async () => {
   const rows = [
     '<c r="C2"><f>A2&amp;"x"</f><v></v></c>',
     '<c r="C3" t="n"><f t="shared" si="0"/><v/></c>',
@@ -355,7 +355,7 @@ test('a formula without a stored value refuses its row; one with an empty text d
   ])
 })
 
-test('a date that Excel does not have refuses its row', async () => {
+test('a row is refused for a date that Excel does not have', async () => {
   const dates = [-3, 2_958_466].map((date) => number(date, 'yyyy-mm-dd'))
   const rows = dates.map((date, at) => [at, 'Fern', date])
   const { entries } = await read('xlsx', workbook([['id', 'name', 'tag'], ...rows]))
@@ -391,7 +391,7 @@ test.each([
     'zeros',
     new Uint8Array(intact.length).fill(0).with(0, 0x50).with(1, 0x4b).with(2, 3).with(3, 4),
   ],
-  ['without its texts', packed('<row r="1"><c t="s"><v>9</v></c></row>')],
+  ['without its shared strings', packed('<row r="1"><c t="s"><v>9</v></c></row>')],
   ['Excel with a password', compound('/EncryptionInfo', '/EncryptedPackage')],
   [
     'OpenDocument with a password',
@@ -403,12 +403,12 @@ test.each([
     }),
   ],
   ['broken XML', openDocument('<table:table table:name="A"><table:shapes></table:table>')],
-  ['closed too often', openDocument('</table:table></a:b></office:p>')],
-])('a workbook that cannot be read is refused in a sentence: %s', async (_, bytes) => {
+  ['a closing tag too many', openDocument('</table:table></a:b></office:p>')],
+])('a workbook that cannot be read is refused with one message: %s', async (_, bytes) => {
   expect(await readWorkbook(bytes, null).catch(String)).toBe(UNREADABLE)
 })
 
-test('the thread that reads a workbook ends once it is abandoned', async () => {
+test('the thread that reads a workbook ends once the read is aborted', async () => {
   const abandoned = new AbortController()
   let isEnded = false
   const thread = {
@@ -439,12 +439,12 @@ test('the header may be in any row; rows above it are skipped', async () => {
   )
 })
 
-test('leaves out cells right of the last heading, and names their columns', async () => {
+test('cells right of the last heading are left out, and their columns are named', async () => {
   const sheet = utils.aoa_to_sheet([
     ['id', 'name'],
     [1, 'Fern', null, 'a note'],
     [2, 'Ivy'],
-    // A longer table beside it.
+    // Another, longer table beside the first.
     [null, null, null, null, 'Pots', 12],
     [3, 'Moss', '', null, 'Labels', 7],
   ])

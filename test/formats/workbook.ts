@@ -1,4 +1,4 @@
-// Workbooks that are packed by hand, and their rows.
+// Workbooks that are built by hand, and their rows.
 import { strToU8, type Zippable, zipSync } from 'fflate'
 import type { FileRow } from '../../src/formats/row'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
@@ -13,7 +13,7 @@ export const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 export const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 export const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 
-/** A workbook with this text in its sheet, and other parts. */
+/** Returns a workbook with this XML as its sheet data, and with other parts. */
 export function packed(sheetData: string, others: Zippable = {}): Uint8Array {
   const parts = {
     '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"/>`,
@@ -27,7 +27,7 @@ export function packed(sheetData: string, others: Zippable = {}): Uint8Array {
 
 export const inlineText = (xml: string) => `<c t="inlineStr"><is><t>${xml}</t></is></c>`
 
-/** An OpenDocument spreadsheet. */
+/** Returns an OpenDocument spreadsheet with these tables and styles. */
 export const openDocument = (tables: string, styles = '') =>
   zipSync({
     'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),

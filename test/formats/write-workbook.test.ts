@@ -1,4 +1,4 @@
-// Workbooks that are written, read back by the library.
+// Written workbooks, read back by the xlsx library.
 import { expect, test } from 'bun:test'
 import { read, utils } from '@e965/xlsx'
 import { writeWorkbook } from '../../src/formats/workbook/write'
@@ -12,7 +12,7 @@ const sheetOf = (bytes: Uint8Array) => {
   return sheet
 }
 
-test('writes every field as a text cell, with exact ids and texts', () => {
+test('every field is written as a text cell, with exact ids and texts', () => {
   const plants = [
     { id: -(2n ** 63n), name: '=1+1', tag: '@x' },
     { id: 2n ** 63n - 1n, name: '_x0041_x0042_ & "<b>" 🌵', tag: ' a\nb ' },
@@ -29,18 +29,18 @@ test('writes every field as a text cell, with exact ids and texts', () => {
   expect(new Set(types)).toEqual(new Set(['s']))
 })
 
-test('makes each column as wide as its widest cell, up to a limit', () => {
+test('each column is as wide as its widest cell, up to a limit', () => {
   const widthsOf = (name: string) =>
     sheetOf(writeWorkbook([{ id: -(2n ** 63n), name }]))['!cols']?.map(({ wch }) => wch)
   const others = OTHER_TEXTS.map((text) => text.length + 1)
 
   expect(widthsOf('Monstera deliciosa')).toEqual([21, 19, 4, ...others])
-  // Full-width characters take the space of two.
+  // A full-width character is as wide as two others.
   expect(widthsOf('ツバキ')).toEqual([21, 7, 4, ...others])
   expect(widthsOf('long '.repeat(100))).toEqual([21, 61, 4, ...others])
 })
 
-test('refuses a text that is too long for a cell, and names its plant', () => {
+test('a text that is too long for a cell is refused, and the error names its plant', () => {
   const name = 'x'.repeat(32_767)
   expect(utils.sheet_to_json(sheetOf(writeWorkbook([{ id: 1n, name }])))).toEqual([
     { id: '1', name },

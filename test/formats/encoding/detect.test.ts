@@ -14,7 +14,7 @@ const detectEncoding = async (bytes: Uint8Array) => {
 const detect = async (text: string, encoding: string) =>
   (await detectEncoding(encode(text, encoding)))?.encoding ?? null
 
-test('detects the encodings of plant lists, or none', async () => {
+test('the encoding found for a plant list is right or absent, never wrong', async () => {
   const counts = { right: 0, absent: 0 }
   const wrong: string[] = []
   const encodings = new Set<string>()
@@ -60,7 +60,7 @@ test.each([
   ['guillemets', 'id,name\n1,«Anna»\n2,Café\n3,Fougère\n', 'macintosh'],
   ['guillemets of Windows', 'id,name\n1,«Anna»\n2,Café\n3,Forêt\n', 'windows-1252'],
   ['one letter before a vowel', 'id,name,tag\n7,Besançon,rose\n', 'windows-1252'],
-  ['one sign', 'id,name\n1,Abies ×shastensis\n', 'windows-1252'],
+  ['a multiplication sign', 'id,name\n1,Abies ×shastensis\n', 'windows-1252'],
   ['a hybrid', 'id,name\n1,Rosa ×alba\n2,Müller\n', 'windows-1252'],
   // The same bytes in windows-1255.
   ['Hebrew', 'id,name\n1,אלון התבור\n2,אורן ירושלים\n3,שן הארי\n', 'iso-8859-8'],
@@ -83,7 +83,7 @@ test.each([
   ['short words of Cyrillic', 'id,name\n1,Quercus robur (Дуб)\n2,Tilia (Липа)\n', 'windows-1251'],
   // Lines of UTF-8 after one of Windows.
   ['a mixture', 'id,name\n1,GrÃ¼n\n2,Grün\n3,SchÃ¶n\n', 'windows-1252'],
-])('an encoding is not taken from %s if it would change the text', async (_, text, encoding) => {
+])('an encoding detected from %s never changes the text', async (_, text, encoding) => {
   const found = await detect(text, encoding)
   if (found !== null) expect(createDecoder(found).decode(encode(text, encoding))).toBe(text)
 })
@@ -92,7 +92,7 @@ test.each([
   ['windows-1252', 'windows-1252', 'Blüte', 'Günsel'],
   ['windows-1251', 'windows-1251', 'Ромашка аптечная', 'Клевер луговой'],
   ['gb18030', 'gbk', '四季桂花', '红花檵木', '金边黄杨', '日本晚樱'],
-])('an encoding is none if other lines are UTF-8: %s', async (encoding, found, ...names) => {
+])('no encoding is detected if other lines are UTF-8: %s', async (encoding, found, ...names) => {
   const sample = encode(names.map((name) => `3,${name}\n`).join(''), encoding)
   const utf8 = new TextEncoder().encode('1,Café 月季\n')
   const mark = new TextEncoder().encode('\ufeffid,name\n')
@@ -108,15 +108,15 @@ test.each([
   ['windows-1255', 'אלון, אורן'],
   ['iso-8859-8', 'ורד'],
   ['cp866', 'Дуб'],
-])('an encoding is unknown for so few letters of %s: %s', async (encoding, name) => {
+])('no encoding is detected from few letters of %s: %s', async (encoding, name) => {
   expect(await detect(`id,name\n1,${name}\n`, encoding)).toBeNull()
 })
 
-test('an encoding is never UTF-8', async () => {
+test('no encoding is detected from UTF-8 that is cut off', async () => {
   expect(await detect('id,name\n1,Bl\u00c3', 'windows-1252')).toBeNull()
 })
 
-test('an encoding is unknown for bytes that are not text', async () => {
+test('no encoding is detected from bytes that are not text', async () => {
   const noise = Uint8Array.from({ length: 4096 }, (_, at) => 128 + ((at * 7919) % 127))
   expect((await detectEncoding(noise))?.encoding ?? null).toBeNull()
 })

@@ -1,9 +1,9 @@
-// Texts as bytes of an encoding: the inverse of decoding each of its characters.
+// Encodes texts by inverting the decoder, character by character.
 import { createDecoder } from '../../../src/formats/encoding/encoding'
 
 const MULTIPLE = ['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr']
 
-/** The bytes of each character that has one or two. */
+/** Maps each character of one or two bytes to its bytes. */
 function tableOf(encoding: string): ReadonlyMap<string, readonly number[]> {
   const decoder = createDecoder(encoding)
   const table = new Map<string, readonly number[]>()
@@ -21,10 +21,10 @@ function tableOf(encoding: string): ReadonlyMap<string, readonly number[]> {
 
 const tables = new Map<string, ReturnType<typeof tableOf>>()
 
-// Marks that a letter of windows-1258 has; those of tones follow it.
+// Marks that are part of a windows-1258 letter; tone marks follow as separate characters.
 const OWN_MARK = /[\u0302\u0306\u031b]/
 
-/** A letter and the marks that follow it, as windows-1258 has them. */
+/** Splits a character into a letter and the tone marks that follow it in windows-1258. */
 function partsOf(character: string): string[] {
   const [letter = '', ...marks] = [...character.normalize('NFD')]
   const own = marks.find((mark) => OWN_MARK.test(mark)) ?? ''

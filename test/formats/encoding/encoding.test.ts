@@ -12,7 +12,7 @@ const decode = async (bytes: Uint8Array, length: number, encoding: string = enco
   (await Array.fromAsync(decodeText(cut(bytes, length), encoding))).join('')
 
 test.each(['utf-16le', 'utf-16be', 'utf-8'])(
-  'a file in %s is read, wherever it is cut',
+  'a %s file is read, wherever it is cut',
   async (encoding) => {
     const text = '\ufeffid\tname\n1\tné🌵\n'
     const bytes = Buffer.from(text, encoding === 'utf-8' ? 'utf8' : 'utf16le')
@@ -26,7 +26,7 @@ test.each(['utf-16le', 'utf-16be', 'utf-8'])(
 )
 
 test.each(['utf-16le', 'utf-16be'])(
-  'a header without ASCII and without a mark is read in %s',
+  'a %s header with neither ASCII letters nor a byte order mark is read',
   async (encoding) => {
     for (const end of ['\n', '\r\n']) {
       const text = `номер;название${end}1;Дуб${end}`
@@ -37,14 +37,14 @@ test.each(['utf-16le', 'utf-16be'])(
   },
 )
 
-test('reads a file in the named encoding', async () => {
+test('a file is read in the named encoding', async () => {
   const bytes = Buffer.from('Caf\x8e \x96', 'latin1')
 
   expect(await decode(bytes, 2, 'macintosh')).toBe('Café ñ')
   expect(await decode(bytes, 2, 'windows-1252')).toBe('CafŽ –')
 })
 
-test('accepts the names of encodings', () => {
+test('the names of encodings are accepted', () => {
   for (const name of ['macintosh', 'Windows-1252', 'shift_jis', 'utf-8'])
     expect(isEncoding(name)).toBeTrue()
   expect(isEncoding('klingon')).toBeFalse()
@@ -54,7 +54,7 @@ describe('a text that is not UTF-8', () => {
   const lines = (end: string) => Array.from({ length: 5001 }, (_, n) => `${n},plant${end}`).join('')
 
   test.each(['\n', '\r\n', '\r'])(
-    'has a sample of its lines beyond ASCII, and the number of the first bad one: %j',
+    'has a sample of its non-ASCII lines, and the number of the first bad line: %j',
     async (end) => {
       const good = new TextEncoder().encode(`${lines(end)}6,Günsel${end}`)
       const bad = Buffer.from(`7,Caf\xe9 fern,x${end}8,more${end}9,No\xebl`, 'latin1')
@@ -69,7 +69,7 @@ describe('a text that is not UTF-8', () => {
     },
   )
 
-  test('has its true line even if its lines are long', async () => {
+  test('has the right line number even if its lines are long', async () => {
     const text = `${'é'.repeat(100_000)}\n${'x'.repeat(100_000)}\n`
     const bytes = Buffer.concat([Buffer.from(text), Buffer.from('Caf\xe9', 'latin1')])
 
@@ -80,7 +80,7 @@ describe('a text that is not UTF-8', () => {
     ['a character that is cut off', [0x61, 0xc3], 'line 1'],
     ['a surrogate', [0x0a, 0xed, 0xa0, 0x80], 'line 2'],
     ['an overlong form', [0x0a, 0x0a, 0xc0, 0x80], 'line 3'],
-    ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80], 'line 1'],
+    ['a code point beyond Unicode', [0xf4, 0x90, 0x80, 0x80], 'line 1'],
   ])('is refused: %s', async (_, bytes, line) => {
     for (const length of [1, 100]) {
       const opening = open('csv', Uint8Array.from(bytes), { length })
@@ -89,7 +89,7 @@ describe('a text that is not UTF-8', () => {
   })
 })
 
-test('no encoding is proposed for a file in two', async () => {
+test('no encoding is proposed for a file in two encodings', async () => {
   const bytes = Buffer.from('3,Bl\xfcte\n', 'latin1')
   const opening = open('csv', Buffer.concat([Buffer.from('id,name\n1,Café fern\n'), bytes]))
 
@@ -98,7 +98,7 @@ test('no encoding is proposed for a file in two', async () => {
   )
 })
 
-test('refuses a file that is not in the named encoding', async () => {
+test('a file that is not in the named encoding is refused', async () => {
   const bytes = Buffer.from('id,name\n1,a\n'.repeat(3), 'utf16le')
 
   expect(await decode(bytes.subarray(0, -1), 100, 'utf-16le').catch(String)).toContain(
@@ -116,6 +116,6 @@ test.each(['cp437', 'cp850', 'ibm866'])('a DOS file is read as %s', async (encod
   expect(isEncoding(encoding.toUpperCase())).toBeTrue()
 })
 
-test('a text whose third character alone is a zero is no UTF-16', () => {
+test('a text whose only zero byte is its third is not UTF-16', () => {
   expect(encodingOf(Buffer.from('id\0name'))).toBe('utf-8')
 })

@@ -1,11 +1,11 @@
-// Plant lists in many languages, as the texts of files in the encodings that their countries used before UTF-8.
+// Plant lists in many languages, each with the encodings used for that language before UTF-8.
 
-/** The Latin names of the plants of each list, in its order. */
+/** The Latin names of the plants, in the order of each list. */
 const LATIN = `Malus domestica, Pyrus communis, Prunus avium, Prunus domestica, Quercus robur, Betula pendula, Tilia cordata, Acer platanoides, Pinus sylvestris, Picea abies, Rosa canina, Tulipa gesneriana`
 
 type Language = {
   readonly encodings: readonly string[]
-  /** The headings of a name and a tag. */
+  /** The headings of the name and tag columns. */
   readonly header: string
   readonly names: string
   readonly tags: string
@@ -167,7 +167,7 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
 const listOf = (text: string): readonly string[] => text.split(',').map((name) => name.trim())
 const latin = listOf(LATIN)
 
-/** A list of so many rows, with Latin and common names. */
+/** Returns a list of `rows` rows, with Latin and common names. */
 export function plantList(language: Language, rows: number): string {
   const names = listOf(language.names)
   const tags = listOf(language.tags)
