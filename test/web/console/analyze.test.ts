@@ -1,4 +1,4 @@
-// A file that was opened, and then cannot be read, such as one that was removed meanwhile.
+// The analysis of a file that becomes unreadable after it was opened, for instance because it was removed.
 import { expect, test } from 'bun:test'
 import { USUAL_SETTINGS } from '../../../src/formats/question'
 import type { Line } from '../../../src/formats/row'
@@ -10,7 +10,7 @@ import { Session } from '../../../src/web/console/session'
 
 const session = new Session(new URL('http://127.0.0.1:1/'))
 
-/** The interim results, and the last one, for a file of which some rows are read, and then no more. */
+/** Returns the interim results and the last one for a file that fails after `rowsRead` rows. */
 async function analysisOf(rowsRead: number) {
   const file = new File(['id,name\n1,Fern\n2,Ivy\n'], 'a.csv')
   const opened = await openFile(file, USUAL_SETTINGS, new AbortController().signal)
@@ -22,7 +22,7 @@ async function analysisOf(rowsRead: number) {
   return Array.fromAsync(analyze({ ...opened, rows }, columns, createComparison(session)))
 }
 
-test('an aborted analysis has a reason, with what was read before', async () => {
+test('an aborted analysis has a reason, and the rows read before', async () => {
   expect(await analysisOf(0)).toMatchObject([
     { rows: 0, isWhole: true, unreadReason: 'the file cannot be read' },
   ])

@@ -1,4 +1,4 @@
-// A file beside the stored plants: the counts, and the pages that they take.
+// The comparison of a file with the stored plants: its counts, and the pages it reads.
 import { expect, test } from 'bun:test'
 import type { RowUpdate } from '../../../src/formats/row-update'
 import { createComparison } from '../../../src/web/console/import/compare'
@@ -20,11 +20,11 @@ async function compareAll(session: Session, plants: readonly RowUpdate[]) {
   return sums
 }
 
-test('reads each stored plant about once, in whatever order the file has them', async () => {
+test('each stored plant is read about once, in any order of the file', async () => {
   const { session } = await openList(daemon)
   const ascending = Array.from({ length: STORED }, (_, at) => plantOf(2 * at))
   await createPlants(ascending.map(({ id, name }) => ({ id, name })))
-  // Far from each other, in an order that goes through all of them.
+  // Visits every plant once, with neighbours far apart.
   const mixed = ascending.map((_, at) => ascending[(at * 3889) % STORED] ?? plantOf(1))
   const others = [plantOf(-1), plantOf(1), plantOf(3 * STORED), { id: 4n, name: 'other' }]
 
@@ -37,7 +37,7 @@ test('reads each stored plant about once, in whatever order the file has them', 
   expect((await pagesOf(all, { created: 3, differing: 1 })).length).toBeLessThanOrEqual(8)
 })
 
-test('counts a repeated id, however far apart', async () => {
+test('a repeated id is counted, however far apart', async () => {
   const { session } = await openList(daemon)
   const fresh = Array.from({ length: 2 * GROUP }, (_, at) => plantOf(100_000 + at))
   const again = [plantOf(100_000), { id: 100_001n, name: 'other' }]
@@ -49,7 +49,7 @@ test('counts a repeated id, however far apart', async () => {
   })
 })
 
-test('a field without a column in the file is no difference', async () => {
+test('a field without a column in the file is not a difference', async () => {
   const { session } = await openList(daemon)
   await daemon.create('{"id":-5,"name":"Fern","tag":"shade"}')
   await daemon.create('{"id":-4,"name":"Ivy","tag":"shade"}')
@@ -70,11 +70,11 @@ test('a field without a column in the file is no difference', async () => {
   })
 })
 
-test('has no counts of too many pages, or if none can be read', async () => {
+test('a comparison fails if it needs too many pages, or cannot read one', async () => {
   const { session } = await openList(daemon)
   const pageOf = (plants: readonly { id: bigint; name: string }[]) =>
     ({ ok: true, value: { plants, next: 'more' } }) as never
-  // A store with a plant at each id that is asked for, and more after it.
+  // A store that has a plant at each requested id, and more after that.
   let id = 0n
   session.persist = async () => pageOf([{ id: id++, name: 'a' }])
   const far = Array.from({ length: 1001 }, (_, at) => plantOf(at))

@@ -1,4 +1,4 @@
-// The changes of others in the table of the console, from the change log of a real daemon.
+// Changes by others in the console's table, from the change log of a real daemon.
 
 import { expect, test } from 'bun:test'
 import { effect } from '@preact/signals'
@@ -11,7 +11,7 @@ import { numbered, openList } from './opened-list'
 const { daemon, createPlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const CHANGES = 3000
 
-test('many changes are shown by few drawings of the table', async () => {
+test('many changes redraw the table only a few times', async () => {
   const { list } = await openList(daemon)
   const told: bigint[] = []
   const follower = createFollower(list, async (changes) => {
@@ -32,7 +32,7 @@ test('many changes are shown by few drawings of the table', async () => {
   expect(list.rows.row(CHANGES - 1)?.id).toBe(BigInt(CHANGES - 1))
 })
 
-test('the last changes of a log that has gone are shown before the table is read again', async () => {
+test('the last changes before an expired cursor are shown, then the table is read again', async () => {
   const { session, list } = await openList(daemon)
   const steps: string[] = []
   Object.assign(list, { refresh: () => void steps.push('read') })

@@ -1,10 +1,10 @@
-// Cells from the clipboard, which any page may have filled.
+// Cells from the clipboard, which any page may have written.
 import { expect, test } from 'bun:test'
 import { readPastedGrid } from '../../../src/web/console/cells/grid'
 
 const tableOf = (cells: string) => `<table data-plantstore-cells="${encodeURIComponent(cells)}">`
 
-test('cells that were copied here keep their tabs and line ends', () => {
+test('cells that were copied in the console keep their tabs and line ends', () => {
   const html = tableOf('[["Aloe\\tvera","a\\nb"],["",""]]')
 
   expect(readPastedGrid('x', html, false)).toEqual([
@@ -14,13 +14,13 @@ test('cells that were copied here keep their tabs and line ends', () => {
 })
 
 test.each(['{}', '[]', '[["a"],"b"]', '[[1]]', 'null', 'x'])(
-  'a table of another page that says %s is read by its text',
+  'a table whose cell data is %s is read as plain text',
   (cells) => {
     expect(readPastedGrid('Aloe', tableOf(cells), false)).toEqual([['Aloe']])
   },
 )
 
-test('a table of another page that is wrongly encoded is read by its text', () => {
+test('a table whose cell data is badly encoded is read as plain text', () => {
   const html = '<table data-plantstore-cells="%E0%A4%A">'
 
   expect(readPastedGrid('Aloe', html, false)).toEqual([['Aloe']])

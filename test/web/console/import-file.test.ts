@@ -4,7 +4,7 @@ import { USUAL_SETTINGS } from '../../../src/formats/question'
 import { openFile } from '../../../src/web/console/import/readable-file'
 import { cpuTime } from '../../harness/cpu-time'
 
-test('reads a large file in pieces of at most 64 KB, whatever the browser hands on at once', async () => {
+test('a large file is read in pieces of at most 64 KB', async () => {
   const text = `id,name\n${Array.from({ length: 100_000 }, (_, i) => `${i},plant ${i}\n`).join('')}`
   const { rows, table } = await openFile(
     new File([text], 'a.csv'),
@@ -18,14 +18,14 @@ test('reads a large file in pieces of at most 64 KB, whatever the browser hands 
   expect(read).toBe(100_000)
   expect(pieces.reduce((sum, piece) => sum + piece, 0)).toBe(text.length)
   expect(Math.max(...pieces)).toBeLessThanOrEqual(65_536)
-  // A guess at the columns looks at no more than the first rows.
+  // The guess at the columns sees only the first rows.
   expect(table.sample.length).toBeLessThan(10_000)
 })
 
-test('finds the lists of a long JSON document without blocking the page', async () => {
+test('the lists of a long JSON document are found without blocking the page', async () => {
   const list = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'Rose' }))
   const bytes = new TextEncoder().encode(JSON.stringify({ one: list, two: list }))
-  // Browsers hand on some megabytes at once.
+  // Browsers may deliver several megabytes at once.
   const stream = () =>
     new ReadableStream({
       start(controller) {

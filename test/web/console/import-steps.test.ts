@@ -1,11 +1,11 @@
-// The changes of an import, as they are recorded for Undo.
+// The changes of an import that Undo records.
 import { expect, test } from 'bun:test'
 import { createSteps } from '../../../src/web/console/import/import-steps'
 
 const updatesFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: 'a plant' }))
 
-test('an import of too many plants cannot be undone, and says why', () => {
+test('an import of too many plants cannot be undone, and the reason is given', () => {
   const steps = createSteps(null)
   steps.add({ updates: updatesFrom(0, 100_000), skipped: 0, replaced: 0 })
   expect(steps.all().undoBarrier).toBeUndefined()
@@ -27,7 +27,7 @@ test('an import of plants that were not compared cannot be undone', () => {
   expect(steps.all().undoBarrier).toBe('some of its plants were stored before')
 })
 
-test('a plant that an import has changed twice is one change, from what was stored to the last row', () => {
+test('two changes of a plant by an import are undone as one', () => {
   const before = { id: 1n, name: 'Rose', tag: 'shrub' }
   const steps = createSteps({
     created: 0,

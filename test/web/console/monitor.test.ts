@@ -1,4 +1,4 @@
-// The health of the service as the console sees it.
+// The health of the service, as the console shows it.
 import { describe, expect, test } from 'bun:test'
 import { Session } from '../../../src/web/console/session'
 import { createMonitor } from '../../../src/web/console/status/monitor'
@@ -8,7 +8,7 @@ import { until } from '../../harness/until'
 
 const { daemon } = ownDaemon()
 
-/** A service with a status, or none with a refusal of the token. */
+/** Starts a service that returns this status, or refuses the token if the status is null. */
 function serve(status: object | null) {
   return Bun.serve({
     port: 0,
@@ -29,7 +29,7 @@ async function monitorOf(url: string | URL) {
 }
 
 describe('the monitor of the console', () => {
-  test('reads the status of a daemon: its plants and that it can write', async () => {
+  test('reads the number of plants and that the daemon can write', async () => {
     await daemon.create('{"id":1,"name":"Fern"}')
     const { monitor } = await monitorOf(`${daemon.url}/`)
 
@@ -39,7 +39,7 @@ describe('the monitor of the console', () => {
     expect(monitor.latest.value).toMatchObject({ plants: 1, writable: true, database: 'plants.db' })
   })
 
-  test('says why the service cannot write, and since when', async () => {
+  test('shows why and since when the service cannot write', async () => {
     const problem = { name: 'disk full', message: 'disk full; nothing was stored' }
     await using service = serve({
       version: '1.0.0',
@@ -60,7 +60,7 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeTrue()
   })
 
-  test('says that the service does not respond', async () => {
+  test('shows that the service does not respond', async () => {
     await using service = serve(null)
     const { session, monitor } = await monitorOf(service.url)
     await service.stop(true)
@@ -71,7 +71,7 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeFalse()
   })
 
-  test('forgets a refused token, after which nothing more is known', async () => {
+  test('reports a refused token, and the health is unknown', async () => {
     await using service = serve(null)
     const { session, monitor } = await monitorOf(service.url)
 
@@ -82,7 +82,7 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeTrue()
   })
 
-  test('polls again at once if that is wanted during a poll', async () => {
+  test('polls again at once if a poll is requested during another', async () => {
     const answers: (() => void)[] = []
     let isConnected = false
     await using service = Bun.serve({
@@ -103,7 +103,7 @@ describe('the monitor of the console', () => {
     answers[0]?.()
 
     await until('the second poll', () => answers.length === 2, 1500)
-    // It watches for ever: in sight, it would poll beside the tests of other files.
+    // The watch never ends: unless hidden, it would poll during the tests of other files.
     isHidden = true
     answers[1]?.()
   })

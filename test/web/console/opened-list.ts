@@ -1,4 +1,4 @@
-// The plants of a daemon in a list of the console, for the tests of actions on many.
+// A console's list of a real daemon's plants, for tests.
 import { spyOn } from 'bun:test'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import type { Query } from '../../../src/web/console/query'
@@ -6,11 +6,11 @@ import { Session } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 
-/** Plants with ids from `first` on. */
+/** Returns `count` plants with ascending ids, the first of them `first`. */
 export const numbered = (first: number, count: number, name = 'Moss') =>
   Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: `${name} ${at}` }))
 
-/** The paths, with their queries, of the requests that an action sends to a daemon. */
+/** Returns the paths, with queries, of the requests that an action sends to a daemon. */
 export async function requestsOf(of: Daemon, act: () => Promise<unknown>): Promise<string[]> {
   using fetched = spyOn(globalThis, 'fetch')
   await act()
@@ -20,7 +20,7 @@ export async function requestsOf(of: Daemon, act: () => Promise<unknown>): Promi
     .map((url) => url.slice(of.url.length))
 }
 
-/** Holds back the response to the next request, which the service carries out; `release` lets it arrive. */
+/** Holds back the response to the next request, which the service carries out, until `release` is called. */
 export function holdNextAnswer() {
   const { fetch } = globalThis
   const answered = Promise.withResolvers<void>()
@@ -44,11 +44,11 @@ type Options = {
   readonly token?: string
   readonly query?: Query
   readonly sort?: Sort
-  /** The number of plants that the status tells; undefined before it does. */
+  /** The number of plants according to the status; undefined before the status is read. */
   readonly stored?: number | undefined
 }
 
-/** The list of a console that is connected to a daemon, and what it says. */
+/** Opens the list of a console that is connected to a daemon, and records its messages. */
 export async function openList(of: Daemon, options: Options = {}) {
   const { token = TOKEN, query = {}, sort = BY_ID, stored } = options
   const session = new Session(new URL(`${of.url}/`))

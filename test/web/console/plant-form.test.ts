@@ -6,7 +6,7 @@ import { openList } from './opened-list'
 
 const { daemon, stored } = ownDaemon()
 
-/** The form of plant 5, whose texts are typed after someone else has changed the plant. */
+/** Saves a form of plant 5 after someone else changed the plant, or deleted it if `theirs` is null. */
 async function typeLate(
   theirs: object | null,
   texts: { readonly name?: string; readonly tag?: string },
@@ -24,7 +24,7 @@ async function typeLate(
 }
 
 describe('a form that is saved after someone else', () => {
-  test('keeps both changes of different fields, and says so', async () => {
+  test('keeps both changes to different fields, and says so', async () => {
     const { isSaved, said, stored } = await typeLate({ name: 'theirs' }, { tag: 'mine' })
 
     expect(isSaved).toBeTrue()
@@ -32,7 +32,7 @@ describe('a form that is saved after someone else', () => {
     expect(stored()).toEqual({ id: 5n, name: 'theirs', tag: 'mine' })
   })
 
-  test('asks about a field that both changed, and keeps the other as it was saved', async () => {
+  test('asks about a field that both changed, and keeps the other field as saved', async () => {
     const theirs = { name: 'theirs', tag: 'theirs too' }
     const { form, isSaved, stored } = await typeLate(theirs, { tag: 'mine' })
 
@@ -44,7 +44,7 @@ describe('a form that is saved after someone else', () => {
     expect(stored()).toEqual({ id: 5n, name: 'theirs', tag: 'mine' })
   })
 
-  test('keeps its text if the plant was deleted', async () => {
+  test('keeps the typed text if the plant was deleted', async () => {
     const { form, isSaved, stored } = await typeLate(null, { name: 'too late' })
 
     expect(isSaved).toBeFalse()
@@ -53,14 +53,14 @@ describe('a form that is saved after someone else', () => {
     expect(stored()).toBeUndefined()
   })
 
-  test('has nothing to undo of a text that someone else has stored too', async () => {
+  test('has nothing to undo if someone else stored the same text', async () => {
     const { form, isSaved } = await typeLate({ name: 'the same' }, { name: 'the same' })
 
     expect(isSaved).toBeTrue()
     expect(form.lastStep).toBeNull()
   })
 
-  test('changes only what was typed: line ends of another system stay, and an emptied tag goes', async () => {
+  test('changes only what was typed: Windows line ends stay, and an emptied tag is removed', async () => {
     const { isSaved, stored } = await typeLate({}, { tag: '' })
 
     expect(isSaved).toBeTrue()
@@ -68,7 +68,7 @@ describe('a form that is saved after someone else', () => {
   })
 })
 
-test('a taken id is refused and replaced by a free one; a missing or too large one is refused', async () => {
+test('a taken id is replaced by a free one; a missing or too large one is refused', async () => {
   await daemon.create('{"id":1,"name":"Rosa","tag":"rose"}')
   const { list } = await openList(daemon)
   const form = new PlantForm(list, null)

@@ -1,4 +1,4 @@
-// The rows of the table, as plants are read, come, change and go.
+// The rows of the table while plants are read, added, changed and removed.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewPlant } from '../../../src/client/client'
@@ -18,38 +18,35 @@ const openRows = () =>
     () => undefined,
   )
 
-test.each(['id', 'name', '-id'])(
-  'have each plant in its place after any changes, by %s',
-  (sort) => {
-    const isDescending = sort === '-id'
-    const compare = sort === 'name' ? byName : comparatorOf({ by: 'id', isDescending })
-    const sorted = (plants: ReadonlyMap<bigint, NewPlant>) => [...plants.values()].sort(compare)
-    fc.assert(
-      fc.property(fc.array(plant), fc.array(change), fc.array(change), (first, single, all) => {
-        const plants = mapOf(first)
-        const rows = openRows()
-        rows.reset(isDescending)
-        const read = [...plants.values()].sort(comparatorOf({ by: 'id', isDescending }))
-        rows.take(null, null, read)
-        if (sort === 'name') rows.sort(sorted(plants), compare)
-        const set = (changes: typeof all): void => {
-          for (const [plant, isKept] of changes) {
-            if (isKept) plants.set(plant.id, plant)
-            else plants.delete(plant.id)
-          }
-          rows.setAll(new Map(changes.map(([plant, isKept]) => [plant.id, isKept ? plant : null])))
-          expect(rows.heldPlants()).toEqual(sorted(plants))
+test.each(['id', 'name', '-id'])('rows by %s stay in order after any changes', (sort) => {
+  const isDescending = sort === '-id'
+  const compare = sort === 'name' ? byName : comparatorOf({ by: 'id', isDescending })
+  const sorted = (plants: ReadonlyMap<bigint, NewPlant>) => [...plants.values()].sort(compare)
+  fc.assert(
+    fc.property(fc.array(plant), fc.array(change), fc.array(change), (first, single, all) => {
+      const plants = mapOf(first)
+      const rows = openRows()
+      rows.reset(isDescending)
+      const read = [...plants.values()].sort(comparatorOf({ by: 'id', isDescending }))
+      rows.take(null, null, read)
+      if (sort === 'name') rows.sort(sorted(plants), compare)
+      const set = (changes: typeof all): void => {
+        for (const [plant, isKept] of changes) {
+          if (isKept) plants.set(plant.id, plant)
+          else plants.delete(plant.id)
         }
-        for (const one of single) set([one])
-        set(all)
-        for (const [row, { id }] of sorted(plants).entries()) expect(rows.rowOf(id)).toBe(row)
-        expect(rows.rowOf(31n)).toBe(-1)
-      }),
-    )
-  },
-)
+        rows.setAll(new Map(changes.map(([plant, isKept]) => [plant.id, isKept ? plant : null])))
+        expect(rows.heldPlants()).toEqual(sorted(plants))
+      }
+      for (const one of single) set([one])
+      set(all)
+      for (const [row, { id }] of sorted(plants).entries()) expect(rows.rowOf(id)).toBe(row)
+      expect(rows.rowOf(31n)).toBe(-1)
+    }),
+  )
+})
 
-test('lose none of very many changes, and sort them', () => {
+test('rows lose none of very many changes, and sort them', () => {
   const plants = Array.from({ length: 6000 }, (_, at) => ({
     id: BigInt(at),
     name: `plant ${(at * 7919) % 6000}`,
@@ -65,7 +62,7 @@ test('lose none of very many changes, and sort them', () => {
   expect(rows.byId()).toEqual(plants.slice(500))
 })
 
-test('show plants beyond what was read once they are read, and at once if they were added here', () => {
+test('rows beyond what was read appear once read, or at once if added here', () => {
   const rows = openRows()
   const named = (id: bigint, name = 'Moss') => ({ id, name })
   const shown = () => rows.heldPlants().map(({ id, name }) => `${id} ${name}`)

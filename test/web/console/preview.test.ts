@@ -9,7 +9,7 @@ import { openList } from './opened-list'
 const { daemon } = ownDaemon()
 const { signal } = new AbortController()
 
-/** The preview of a file, and the pages of stored plants that it has read. */
+/** Opens the preview of a file, and records the pages of stored plants that it reads. */
 async function open(text: string) {
   const { session } = await openList(daemon)
   const detection = await detectFile(new File([text], 'plants.csv'), signal)
@@ -21,7 +21,7 @@ async function open(text: string) {
 
 const isWhole = ({ analysis }: Preview) => analysis.value?.isWhole === true
 
-test('a file of new plants is accepted as it was detected, and compared once', async () => {
+test('a file of new plants is accepted as detected, and compared once', async () => {
   using opened = await open('id,name\n11,Fern\n12,Ivy\n')
   const { preview, pages } = opened
 
@@ -33,7 +33,7 @@ test('a file of new plants is accepted as it was detected, and compared once', a
   expect(pages()).toHaveLength(1)
 })
 
-test('a file with a plant that differs asks, without being compared again', async () => {
+test('a file with a plant that differs raises a question, and is not compared again', async () => {
   await daemon.create('{"id":1,"name":"Rose"}')
   using opened = await open('id,name\n1,Rosa\n2,Ivy\n')
   const { session, preview, pages } = opened
@@ -41,7 +41,7 @@ test('a file with a plant that differs asks, without being compared again', asyn
   expect(await preview.acceptDetected()).toBeFalse()
   await preview.prepare()
   await until('the comparison', () => isWhole(preview))
-  // Another comparison would read its page before the last of these responses.
+  // A second comparison would read its page before the last of these responses arrives.
   for (let turn = 0; turn < 10; turn++) await session.call((client) => client.readStatus())
   preview.replaces.value = true
   preview.accept()
@@ -52,7 +52,7 @@ test('a file with a plant that differs asks, without being compared again', asyn
   expect(pages()).toHaveLength(1)
 })
 
-test('a comparison of other columns is not used', async () => {
+test('a comparison of the earlier columns is not used', async () => {
   using opened = await open('old,new,name\n1,31,Rose\n2,32,Ivy\n')
   const { preview } = opened
   preview.choose({ id: 0, name: [2] })
@@ -63,7 +63,7 @@ test('a comparison of other columns is not used', async () => {
   expect(await preview.decision).toMatchObject({ columns: { id: 1 }, comparison: null })
 })
 
-test('other columns replace nothing before their plants are compared', async () => {
+test('newly chosen columns replace nothing before their plants are compared', async () => {
   await daemon.create('{"id":101,"name":"Precious"}')
   using opened = await open('id,number,name\n1,101,Rosa\n')
   const { preview } = opened
@@ -80,7 +80,7 @@ test('other columns replace nothing before their plants are compared', async () 
   await daemon.fetch('/plants/101', { method: 'DELETE' })
 })
 
-test('cells with a text that marks missing values are read as empty, if that is chosen', async () => {
+test('cells with a chosen mark of missing values are read as empty', async () => {
   using opened = await open('id,name,tag\n61,Fern,NA\n62,NA,shade\n')
   const { preview } = opened
   await preview.prepare()

@@ -1,4 +1,4 @@
-// The text of the console's search box, and its form in the address.
+// The text of the console's search box, and its form in the URL.
 import { describe, expect, test } from 'bun:test'
 import { INT64_RULE } from '../../../src/web/console/int64'
 import {
@@ -27,11 +27,11 @@ describe('a search', () => {
     ['no:tag tag:fern', { tag: 'fern' }],
     ['no:rose', { name: 'no:rose' }],
     ['1.5', { name: '1.5' }],
-  ] as const)('%s is read exactly', (text, query) => {
+  ] as const)('%s is parsed exactly', (text, query) => {
     expect(parseQuery(text)).toEqual(query)
   })
 
-  test.each(['9223372036854775808', '-9223372036854775809', 'id:rose'])('refuses %s', (text) => {
+  test.each(['9223372036854775808', '-9223372036854775809', 'id:rose'])('%s is refused', (text) => {
     expect(parseQuery(text)).toEqual({ problem: INT64_RULE })
   })
 
@@ -46,12 +46,12 @@ describe('a search', () => {
     { tag: 'two\nlines' },
     { isUntagged: true },
     { name: 'no:tag', isUntagged: true },
-  ])('is the same from the address', (query) => {
+  ])('is the same when read back from the URL', (query) => {
     expect(parseQuery(textOf(query))).toEqual(query)
   })
 })
 
-test('a plant matches as it does for the service: the case of A to Z is ignored, of no other letter', () => {
+test('a plant matches as in the service: case is ignored only for A to Z', () => {
   const plant = { id: 1n, name: 'Éclair Fern', tag: 'fern' }
 
   expect(matches({ name: 'ECLAIR' }, plant)).toBeFalse()
@@ -61,7 +61,7 @@ test('a plant matches as it does for the service: the case of A to Z is ignored,
   expect(matches({ name: 'fern', tag: 'Fern' }, plant)).toBeFalse()
 })
 
-test('a search within another one replaces the same parts, and an id all of them', () => {
+test('a search within another replaces the same parts; an id replaces all', () => {
   const before: Query = { name: 'rose', tag: 'shrub' }
 
   expect(refineQuery(before, { name: 'red' })).toEqual({ name: 'red', tag: 'shrub' })

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await createPlants(numbered(1000, 3000, 'many'))
 })
 
-test('finds who made a change behind a large import, and has each change once if a plant is restored meanwhile', async () => {
+test('the author of a change behind a large import is found; a restore meanwhile repeats none', async () => {
   await daemon.fetch('/plants/1001', { method: 'DELETE' })
   const recent = await open()
   await recent.read()
@@ -59,7 +59,7 @@ test('finds who made a change behind a large import, and has each change once if
   )
 })
 
-test('starts over after more changes than fit a page', async () => {
+test('the list starts over after more changes than fit a page', async () => {
   await daemon.fetch('/plants/1003', { method: 'DELETE' })
   const recent = await open()
   await recent.read()

@@ -1,4 +1,4 @@
-// The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
+// The console's searches, in the page among the plants read and by the service, with real daemons.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { fold, matcherOf } from '../../../src/web/console/list/local-search'
 import { Selection } from '../../../src/web/console/list/selection'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   )
 })
 
-/** `stored`: the number of plants that the status tells; undefined before it does. */
+/** Opens a list; `stored` is the number of plants according to the status, or undefined before the status is read. */
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
   const { list, names } = await openAny(daemon, { stored, query, sort })
   return { list, names, said: () => describeFound(list) }
@@ -49,11 +49,11 @@ describe('a name', () => {
     ['', ''],
   ])('%s is %s without accents', (name, folded) => {
     expect(fold(name)).toBe(folded)
-    // As some systems write accents: letters and marks apart.
+    // Some systems write letters and accents as separate characters.
     expect(fold(name.normalize('NFD'))).toBe(folded)
   })
 
-  test('is found by its words in any order, and only by all of them', () => {
+  test('is found if it has all words, in any order', () => {
     const plant = { id: 1n, name: 'Kriechender Günsel, blau', tag: 'Shrub' }
     const finds = (query: Query) => matcherOf(query)(plant)
 
@@ -70,7 +70,7 @@ describe('a name', () => {
     expect(numbered('AC-0012345', '0012345')).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'Shrub' })).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'shrub' })).toBeFalse()
-    // As in the service, an empty tag is a tag.
+    // An empty tag is a tag, as in the service.
     const untagged = matcherOf({ name: 'gunsel', isUntagged: true })
     expect(untagged({ id: 2n, name: 'Günsel' })).toBeTrue()
     expect(untagged({ id: 2n, name: 'Günsel', tag: '' })).toBeFalse()
@@ -89,14 +89,14 @@ test('a search for a number in a long name takes linear time', () => {
   timeOf(5000)
   const few = timeOf(5000)
 
-  // Of as many zeros times eight.
+  // Eight times as many zeros.
   expect(timeOf(40_000) / few).toBeLessThan(30)
 })
 
-test('typed text is searched at once among the plants read, then among all', async () => {
+test('typed text filters the plants read at once, then all', async () => {
   const { list, names, said } = await openList(PLANTS)
   const typing = list.searchTyped({ name: 'rose' })
-  // Before any page can come.
+  // This ends before any page can arrive.
   while (!list.rows.isFiltered) await Promise.resolve()
   expect(names()).toEqual([])
   expect(said()).toMatch(/^0 plants found; reading [\d,]+ of 3,000…$/)
@@ -117,7 +117,7 @@ test('typed text is searched at once among the plants read, then among all', asy
   }
 })
 
-test('a search stays after it was typed, and reads what may have changed', async () => {
+test('a submitted search reads again what may have changed', async () => {
   const { list, names, said } = await openList(PLANTS)
   await list.searchTyped({ name: 'gunsel' })
   const asked = await requestsOf(daemon, () => list.show({ name: 'gunsel' }))
@@ -131,7 +131,7 @@ test('a search stays after it was typed, and reads what may have changed', async
   expect(list.rows.count.value).toBe(PLANTS)
 })
 
-test('a search from the address finds the same', async () => {
+test('a search in the URL finds the same', async () => {
   const { names } = await openList(PLANTS, { name: 'ROSE red', tag: 'odd' })
   expect(names()).toEqual(['rose, red'])
 })
@@ -148,7 +148,7 @@ test('the results are in the order of the table', async () => {
   expect(list.rows.heldPlants().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
 })
 
-test('the results follow changes by others and deletions here', async () => {
+test('the results follow changes by others and local deletions', async () => {
   const { list, names } = await openList(PLANTS, { name: 'rose' })
   list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
   list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
@@ -161,7 +161,7 @@ test('the results follow changes by others and deletions here', async () => {
   expect(list.rows.count.value).toBe(4)
 })
 
-test('all results are selected, even those that are not read yet', async () => {
+test('selecting all includes results that are not read yet', async () => {
   const { list } = await openList(PLANTS)
   const selection = new Selection(list)
   const typing = list.searchTyped({ name: 'plant' })
@@ -173,7 +173,7 @@ test('all results are selected, even those that are not read yet', async () => {
   expect(selection.hasAll).toBeTrue()
 })
 
-test('the service takes over once the list has grown too long', async () => {
+test('the service searches once the list has grown too long', async () => {
   const { list } = await openList(PLANTS)
   list.rows.isTooLong.value = true
   const asked = await requestsOf(daemon, () => list.show({ name: 'rose' }))
@@ -183,7 +183,7 @@ test('the service takes over once the list has grown too long', async () => {
 })
 
 describe('in a longer list', () => {
-  test('typed text is searched by the service, and stays after it was typed', async () => {
+  test('the service searches for typed text, and submitting it sends no request', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
     const asked = await requestsOf(daemon, () => list.searchTyped({ name: '25 PLANT' }))
     expect(asked).toEqual(['/plants?limit=250&name=25&name=PLANT'])
@@ -198,7 +198,7 @@ describe('in a longer list', () => {
     expect(said()).toBe('The first 250 of 100,001 plants; a search or a filter finds any')
   })
 
-  test('the service searches, as it does before the plants are counted', async () => {
+  test('the service searches before the plants are counted', async () => {
     const { list, names } = await openList(undefined, { name: 'Günsel' })
     await list.readAll()
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
@@ -207,7 +207,7 @@ describe('in a longer list', () => {
 })
 
 describe('plants without a tag', () => {
-  test('are listed by the service, and found by the page if a word is typed', async () => {
+  test('are listed by the service, and filtered by the page for a word', async () => {
     const { list, names, said } = await openList(PLANTS, { isUntagged: true })
     await list.readAll()
     expect(list.rows.count.value).toBe(PLANTS / 2)
@@ -220,7 +220,7 @@ describe('plants without a tag', () => {
     expect(list.query.value).toEqual({ name: 'gunsel', tag: 'odd' })
   })
 
-  test('are listed by the service in a longer list too, with words in any order', async () => {
+  test('are listed by the service even in a longer list, with words in any order', async () => {
     const { list, names } = await openList(MORE_THAN_HELD)
     const asked = await requestsOf(daemon, () => list.show({ isUntagged: true, name: '7 plant' }))
     expect(asked.every((url) => url.includes('name=7&name=plant&tagged=false'))).toBeTrue()
@@ -229,7 +229,7 @@ describe('plants without a tag', () => {
   })
 })
 
-test('plants that are being tagged are shown with the tag, even if they are read later', async () => {
+test('plants that are being tagged show the new tag, even if they are read later', async () => {
   const { list } = await openList(PLANTS, { tag: 'odd' })
   const odd = Array.from({ length: PLANTS / 2 }, (_, at) => ({
     id: BigInt(2 * at + 1),
@@ -248,7 +248,7 @@ test('plants that are being tagged are shown with the tag, even if they are read
   expect(list.rows.count.value).toBe(PLANTS)
 })
 
-test('an export of a search in the page has the plants found, in the order of the table', async () => {
+test('an export of a local search has the plants found, in the order of the table', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' }, { by: 'name', isDescending: false })
   const names = (await list.localResults?.())?.map(({ name }) => name)
   expect(names).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
@@ -257,7 +257,7 @@ test('an export of a search in the page has the plants found, in the order of th
   expect((await openList(PLANTS, { tag: 'odd' })).list.localResults).toBeNull()
 })
 
-test('an export of a search in the page fails if not all plants can be read', async () => {
+test('an export of a local search fails unless all plants can be read', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' })
   list.reader.rewind()
   const failure = { ok: false, error: 50301, status: 503, message: 'busy' } as const

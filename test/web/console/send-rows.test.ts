@@ -1,4 +1,4 @@
-// Plants of a file that replace stored ones, with a real daemon.
+// Plants from a file that replace stored ones, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
 import { sendRows } from '../../../src/web/console/import/send-rows'
 import type { Session } from '../../../src/web/console/session'
@@ -10,7 +10,7 @@ const PLANTS = 500
 const MAX_BODY = 2048
 const { daemon: narrow } = ownDaemon({ args: ['--max-body-bytes', String(MAX_BODY)] })
 
-/** Sends the plants of rows, which replace stored ones. */
+/** Sends plants as rows that replace stored ones. */
 const send = (session: Session, plants: readonly { id: bigint; name: string }[]) =>
   sendRows(
     session,
@@ -19,7 +19,7 @@ const send = (session: Session, plants: readonly { id: bigint; name: string }[])
     new AbortController().signal,
   )
 
-test('plants whose ids come twice are sent in few requests, and the last ones stay', async () => {
+test('repeated ids are sent in few requests, and the last row wins', async () => {
   const { session } = await openList(daemon)
   const plants = Array.from({ length: 2 * PLANTS }, (_, at) => ({
     id: BigInt(at >> 1),
@@ -37,7 +37,7 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   expect(stored(7n)?.name).toBe('second')
 })
 
-test('plants beside one that is refused are stored, in requests that fit', async () => {
+test('plants beside a refused one are stored, in requests that fit the limit', async () => {
   const { session } = await openList(narrow)
   const plants = Array.from({ length: PLANTS }, (_, at) => ({
     id: BigInt(at),
@@ -52,7 +52,7 @@ test('plants beside one that is refused are stored, in requests that fit', async
   })
 })
 
-test('plants whose replacement was stored, though the response was lost, are known; what others changed is refused', async () => {
+test('a replacement whose response was lost is recognized; a plant that others changed is refused', async () => {
   await daemon.create('{"id":9001,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":9002,"name":"Lily"}')
   const { session } = await openList(daemon)

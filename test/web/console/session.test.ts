@@ -14,7 +14,7 @@ async function connect(token = TOKEN, url = daemon.url) {
   return session
 }
 
-test('does not connect with a token that was forgotten before the service responded', async () => {
+test('a session does not connect if the token was forgotten before the response', async () => {
   const session = sessionAt(daemon.url)
 
   const connecting = session.connect(TOKEN)
@@ -25,7 +25,7 @@ test('does not connect with a token that was forgotten before the service respon
   expect(session.hasSession.value).toBeFalse()
 })
 
-test('ignores refusals of a replaced token', async () => {
+test('a session ignores refusals of a replaced token', async () => {
   const session = sessionAt(daemon.url)
 
   await Promise.all([session.connect('wrong-but-first'), session.connect(TOKEN)])
@@ -38,11 +38,11 @@ test.each([
   ['Bearer', `Bearer ${TOKEN}`],
   ['quotes', `"${TOKEN}"`],
   ['both and spaces', ` 'Bearer  ${TOKEN}' `],
-])('accepts a token that was pasted with %s', async (_, text) => {
+])('a session accepts a token that was pasted with %s', async (_, text) => {
   expect((await connect(text)).isConnected.value).toBeTrue()
 })
 
-test('a read-only token or daemon is known, even once a change is refused', async () => {
+test('a session knows a read-only token or daemon, or learns from a refusal', async () => {
   const reader = await createToken('reader', '--scope', 'read')
   await using copy = await startDaemon({ database, args: ['--read-only'] })
 
@@ -59,7 +59,7 @@ test('a read-only token or daemon is known, even once a change is refused', asyn
 describe('a call that waits', () => {
   const respond = async () => ({ ok: true, status: 200, value: null }) as const
 
-  test('leaves no listener on the signal that can stop it', async () => {
+  test('leaves no listener on its signal', async () => {
     const session = await connect()
     const { signal } = new AbortController()
     const added = spyOn(signal, 'addEventListener')
@@ -70,7 +70,7 @@ describe('a call that waits', () => {
     expect(removed.mock.calls.length).toBe(added.mock.calls.length)
   })
 
-  test('ends when it is stopped, even before it waits', async () => {
+  test('ends when it is aborted, even before it waits', async () => {
     const session = await connect()
     session.isReachable.value = false
     const abort = new AbortController()

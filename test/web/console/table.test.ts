@@ -1,4 +1,4 @@
-// The plants of the console's table, read from a real daemon: all of them, or the first of very many.
+// The plants of the console's table, from a real daemon: all of them, or the first ones of a long list.
 
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { effect } from '@preact/signals'
@@ -9,7 +9,7 @@ import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
 import { numbered, openList as openAny, requestsOf } from './opened-list'
 
-// More than the page sorts.
+// More plants than the page sorts.
 const PLANTS = 101_000
 const NAMES = ['plant 10', 'Éclair', 'plant 9', 'zebra', 'eclipse', 'Aloe'] as const
 
@@ -27,7 +27,7 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
   const opened = await openAny(of, { sort, query })
   return {
     ...opened,
-    /** Looks at a row until it is there. */
+    /** Keeps the view at a row until the row is read. */
     async look(row: number): Promise<void> {
       const { list } = opened
       await until(`row ${row}`, () => {
@@ -40,8 +40,8 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
 
 const LAST = PLANTS - 1
 
-describe('a list that is barely loaded', () => {
-  test('is read on as its end nears, without a gap, and says how many there are', async () => {
+describe('a partly loaded list', () => {
+  test('loads more as its end nears, without a gap, and shows the total', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
     expect(list.rows.count.value).toBe(250)
@@ -61,14 +61,14 @@ describe('a list that is barely loaded', () => {
     expect(describeFound(list)).toBe('')
   })
 
-  test('reads again what comes into view after a reload', async () => {
+  test('rereads the rows that come into view after a refresh', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
     await look(3000)
     await daemon.fetch('/plants/2900', { method: 'PATCH', json: { name: 'Lily' } })
     list.refresh()
     expect(list.rows.row(2900)?.name).toBe('Rose 2900')
-    await until('what is stored now', () => {
+    await until('the stored name', () => {
       list.reader.readAround(2910)
       return list.rows.row(2900)?.name === 'Lily'
     })
@@ -76,7 +76,7 @@ describe('a list that is barely loaded', () => {
     await daemon.fetch('/plants/2900', { method: 'PATCH', json: { name: 'Rose 2900' } })
   })
 
-  test('shows the newest plants first when the ids fall', async () => {
+  test('shows the newest plants first if ids descend', async () => {
     const { list, look, views } = await openList(daemon)
     expect(await requestsOf(daemon, () => list.sortBy('id'))).toHaveLength(1)
     list.setStoredCount(PLANTS)
@@ -103,7 +103,7 @@ describe('a list that is barely loaded', () => {
 })
 
 describe('a list of at most 100,000 stored plants', () => {
-  test('is read whole after its first page, and drawn a few times meanwhile', async () => {
+  test('is read whole after its first page, with a few redraws', async () => {
     const { list } = await openList(daemon, BY_ID, { name: 'Rose' })
     const pages = spyOn(list.rows, 'take')
     let draws = 0
@@ -112,7 +112,7 @@ describe('a list of at most 100,000 stored plants', () => {
       draws += 1
     })
     const started = performance.now()
-    // Some have been deleted since they were counted.
+    // Fewer plants than are stored, as if some had been added since the count.
     list.setStoredCount(60_000)
     await until('the end', () => list.rows.byId().length > 50_000)
     const seconds = (performance.now() - started) / 1000
@@ -123,7 +123,7 @@ describe('a list of at most 100,000 stored plants', () => {
     list.close()
   })
 
-  test('is left to the service once it turns out to be longer', async () => {
+  test('is left to the service if it turns out to be longer', async () => {
     const { list, said } = await openList(daemon)
     list.setStoredCount(100_000)
     await until('the end', () => !list.isShort)
@@ -135,8 +135,8 @@ describe('a list of at most 100,000 stored plants', () => {
   })
 })
 
-describe('a list that is sorted', () => {
-  test('by name has numbers and accents where people look for them, either way', async () => {
+describe('a sorted list', () => {
+  test('sorts numbers and accents in names naturally, in both directions', async () => {
     const { list, names } = await openList(small, { by: 'name', isDescending: false })
     const sorted = ['Aloe', 'Éclair', 'eclipse', 'plant 9', 'plant 10', 'zebra']
     expect(names()).toEqual(sorted)
@@ -147,7 +147,7 @@ describe('a list that is sorted', () => {
     expect(list.rows.rowOf(4n)).toBe(0)
   })
 
-  test('by tag has those without one last, either way', async () => {
+  test('has plants without a tag last, in both directions', async () => {
     const { list, names } = await openList(small)
     await list.sortBy('tag')
     expect(names()).toEqual(['Éclair', 'zebra', 'Aloe', 'eclipse', 'plant 9', 'plant 10'])
@@ -157,7 +157,7 @@ describe('a list that is sorted', () => {
     expect(names()).toEqual(['Aloe', 'zebra', 'Éclair', 'eclipse', 'plant 9', 'plant 10'])
   })
 
-  test('keeps its order when plants come, change and go', async () => {
+  test('keeps its order when plants are added, changed and removed', async () => {
     const { list, names } = await openList(small, { by: 'name', isDescending: false })
 
     list.changeAll(new Map([[9n, { name: 'basil' }]]))
@@ -182,7 +182,7 @@ describe('a list that is sorted', () => {
     expect(names()).toEqual(['Éclair', 'eclipse', 'plant 9', 'plant 10', 'Yucca', 'zebra'])
   })
 
-  test('is sorted without a long task', async () => {
+  test('is sorted without blocking the page', async () => {
     const plants = Array.from({ length: 50_000 }, (_, at) => ({
       id: BigInt(at),
       name: `plänt ${(at * 7919) % 50_000}`,

@@ -1,4 +1,4 @@
-// The tags of the console with their numbers, as a real daemon counts them.
+// The console's tags with their counts, from a real daemon.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { ownDaemon } from '../../harness/own-daemon'
 import { numbered, openList, requestsOf } from './opened-list'
@@ -16,7 +16,7 @@ beforeAll(() =>
 )
 
 describe('the tags of the console', () => {
-  test('are those of all plants, read in pages; no plant is read for them', async () => {
+  test('are read in pages, without reading any plant', async () => {
     const { list } = await openList(daemon)
 
     const asked = await requestsOf(daemon, () => list.tags.read())
@@ -28,7 +28,7 @@ describe('the tags of the console', () => {
     expect(list.tags.tagCounts.value).toMatchObject({ untagged: PLANTS / 2, isPart: false })
   })
 
-  test('are read again only after something may have changed', async () => {
+  test('are read again only if they may have changed', async () => {
     const { list } = await openList(daemon)
     await list.tags.read()
     expect(await requestsOf(daemon, () => list.tags.read())).toEqual([])
@@ -53,7 +53,7 @@ describe('the tags of the console', () => {
     expect(await requestsOf(daemon, () => list.tags.read())).not.toEqual([])
   })
 
-  test('are forgotten with the token, even those that are being read', async () => {
+  test('are forgotten with the token, even during a read', async () => {
     const { list } = await openList(daemon)
     const reading = list.tags.read()
     list.close()

@@ -1,4 +1,4 @@
-// Changes of many plants in the console, undone and done again, sent to a real daemon.
+// Changes to many plants in the console, undone and redone with a real daemon.
 import { describe, expect, spyOn, test } from 'bun:test'
 import type { NewPlant } from '../../../src/client/client'
 import { createAnnouncer } from '../../../src/web/console/announcer'
@@ -15,7 +15,7 @@ import { holdNextAnswer, numbered, openList, requestsOf } from './opened-list'
 const { daemon, database, createPlants, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 
-/** The list of a console, with its changes and their undo history. */
+/** Opens the list of a console, with its change queue and undo history. */
 async function open({ of = daemon, token = TOKEN } = {}) {
   const opened = await openList(of, { token })
   const announcer = createAnnouncer()
@@ -28,7 +28,7 @@ async function open({ of = daemon, token = TOKEN } = {}) {
     sentence: () => announcer.sentence.value,
     again: async (step: () => void) => {
       step()
-      // It goes in turn.
+      // This change waits for the step before it.
       await undoHistory.do([])
     },
   }
@@ -50,7 +50,7 @@ describe('a deletion', () => {
     expect(ids()).toEqual([])
   })
 
-  test('leaves a plant that another has changed, names it and shows it', async () => {
+  test('leaves a plant that someone else changed, names it and shows it', async () => {
     const plants = numbered(1, 5)
     await createPlants(plants)
     const { list, undoHistory, sentence } = await open()
@@ -68,7 +68,7 @@ describe('a deletion', () => {
     expect(ids()).toEqual([2n, 5n])
   })
 
-  test('removes the row of a plant that an earlier edit has just saved', async () => {
+  test('removes the row of a plant that an edit has just saved', async () => {
     await createPlants(numbered(70, 2))
     const { list, queue, undoHistory } = await open()
     const saved = { id: 70n, name: 'edited' }
@@ -82,7 +82,7 @@ describe('a deletion', () => {
     await undoHistory.do([deletionOf({ id: 71n, name: 'Moss 1' })])
   })
 
-  test('puts all plants back when it is refused, and sends nothing more', async () => {
+  test('puts all plants back if refused, and sends nothing more', async () => {
     const plants = numbered(3000, 2000)
     const token = await createToken('reader', '--scope', 'read')
     const { list, undoHistory, sentence } = await open({ token })
@@ -109,10 +109,10 @@ describe('a deletion', () => {
 
 test.each([
   ['an empty tag', { name: 'Rosa', tag: '' }],
-  ['a line break of another system', { name: 'Rosa\r\nalba', tag: 'rose' }],
+  ['a Windows line break', { name: 'Rosa\r\nalba', tag: 'rose' }],
   ['no tag', { name: 'Rosa alba' }],
 ])(
-  'an earlier version is restored exactly, unless someone else has changed its texts: %s',
+  'an earlier version is restored exactly unless someone else changed it: %s',
   async (_, version) => {
     await daemon.fetch('/plants/650', { method: 'DELETE' })
     const before = { id: 650n, name: 'Moss', tag: 'old' }
@@ -129,7 +129,7 @@ test.each([
   },
 )
 
-test('a plant is not created again in place of one that someone else has created, which is shown', async () => {
+test('a plant that someone else created is not replaced, but shown', async () => {
   await daemon.fetch('/plants/651', { method: 'DELETE' })
   const { list, undoHistory, sentence } = await open()
   await daemon.create('{"id":651,"name":"theirs"}')
@@ -139,8 +139,8 @@ test('a plant is not created again in place of one that someone else has created
   expect(list.rows.plant(651n)?.name).toBe('theirs')
 })
 
-describe('a tag of several plants', () => {
-  test('is undone but for what a colleague has changed since, who is named; other fields are theirs', async () => {
+describe('tagging several plants', () => {
+  test('is undone except where a colleague changed the tag; other fields stay theirs', async () => {
     const plants = numbered(500, 4)
     await createPlants(plants)
     const { undoHistory, again } = await open()
@@ -159,7 +159,7 @@ describe('a tag of several plants', () => {
   })
 })
 
-test('a change of many without a response is sent again once the service responds', async () => {
+test('a bulk change without a response is sent again once the service responds', async () => {
   const plants = numbered(680, 3)
   await createPlants(plants)
   const { session, undoHistory, sentence } = await open()
@@ -175,13 +175,13 @@ test('a change of many without a response is sent again once the service respond
   expect(storedPlants(database).filter(({ tag }) => tag === 'shade').length).toBeGreaterThan(2)
 })
 
-test('a cell that is edited right after a change of many is saved after it, without a conflict', async () => {
+test('a cell edited right after a bulk change is saved after it, without a conflict', async () => {
   const plant = { id: 700n, name: 'Moss 0' }
   await createPlants([plant])
   const { list, undoHistory, queue } = await open()
   const saves = new BackgroundSaves(list, queue, () => {})
   void undoHistory.do([{ id: 700n, before: plant, after: { ...plant, name: 'pasted' } }])
-  // As a cell is edited: from the text that is shown, which is read again before it is saved.
+  // An edited cell starts from the text shown, and reads the plant again before it is saved.
   const form = new PlantForm(list, { plant: list.rows.plant(700n) ?? plant, etag: undefined })
   form.reading = queue.whenDone.then(async () => (await form.readAgain()) !== null)
   form.draft.texts.name.value = 'pasted, then typed'
@@ -190,7 +190,7 @@ test('a cell that is edited right after a change of many is saved after it, with
   expect(storedPlants(database).at(-1)).toMatchObject({ id: 700n, name: 'pasted, then typed' })
 })
 
-test('a text that is not saved stays in its row while others change the plant', async () => {
+test('an unsaved text stays in its row while others change the plant', async () => {
   const plant = { id: 800n, name: 'Moss 0' }
   await createPlants([plant])
   const { list, queue } = await open()
@@ -206,7 +206,7 @@ test('a text that is not saved stays in its row while others change the plant', 
   expect(list.rows.plant(800n)).toEqual({ id: 800n, name: 'typed', tag: 'theirs' })
 })
 
-test('says so if nothing is left to undo, or it cannot be undone', async () => {
+test('Undo says if nothing is left to undo, or why it cannot undo', async () => {
   const { undoHistory, sentence } = await open()
   const said: string[] = []
   undoHistory.record({
@@ -226,7 +226,7 @@ test('says so if nothing is left to undo, or it cannot be undone', async () => {
   ])
 })
 
-describe('at a disconnect in its midst', () => {
+describe('after a disconnect in its midst', () => {
   test('a change sends nothing under the next token, which cannot undo it', async () => {
     const plants = numbered(20_000, 1500)
     await createPlants(plants)
@@ -249,7 +249,7 @@ describe('at a disconnect in its midst', () => {
     expect(ids()).toHaveLength(before - 1000)
   })
 
-  test('a save and those after it are over', async () => {
+  test('a save and those queued after it are dropped', async () => {
     await createPlants(numbered(80, 2))
     const { session, list, queue } = await open()
     const steps: unknown[] = []

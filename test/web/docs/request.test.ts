@@ -1,4 +1,4 @@
-// The requests of the API reference: sent, shown as curl commands, and with all digits of JSON.
+// The requests of the API reference: sent, shown as code, and with JSON integers kept exact.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -33,7 +33,7 @@ function operationOf(id: string): Operation {
 
 const MAX = '9223372036854775807'
 
-test('requests have every parameter in its place, under the prefix of the service', () => {
+test('a request has every parameter in its place, under the path prefix', () => {
   const list = operationOf('listPlants')
   const values = { limit: '2', after: '-1', tag: 'a b&c=d' }
   const { url } = toRequest(list, { ...firstDraft(list, schemas), values }, server)
@@ -45,7 +45,7 @@ test('requests have every parameter in its place, under the prefix of the servic
   expect(one.body).toBeNull()
 })
 
-test('requests are not made while a required parameter is empty', () => {
+test('a request reports its empty required parameters', () => {
   const read = operationOf('readPlant')
   const draft = firstDraft(read, schemas)
 
@@ -54,7 +54,7 @@ test('requests are not made while a required parameter is empty', () => {
   expect(missingIn(operationOf('listPlants'), draft)).toEqual([])
 })
 
-test('requests start with a body that the service accepts unchanged', async () => {
+test('a request starts with a body that the service accepts', async () => {
   const send = (id: string, values: Record<string, string> = {}) => {
     const operation = operationOf(id)
     const draft = { ...firstDraft(operation, schemas), values }
@@ -64,7 +64,7 @@ test('requests start with a body that the service accepts unchanged', async () =
   }
 
   expect((await send('createPlant')).status).toBe(200)
-  // The id is in the path: a body that had another would be refused.
+  // The body must not have an id that differs from the path.
   await send('createPlant')
   expect((await send('replacePlant', { id: '1' })).status).toBe(200)
   expect((await send('replacePlant', { id: '2' })).status).toBe(404)
@@ -74,7 +74,7 @@ test('requests start with a body that the service accepts unchanged', async () =
   expect((await send('deletePlants')).status).toBe(200)
 })
 
-/** The request of an operation, for its code. */
+/** Returns the request of an operation, from which its code is written. */
 const filled = (operation: Operation, draft = firstDraft(operation, schemas)) => ({
   operation,
   draft,
@@ -82,7 +82,7 @@ const filled = (operation: Operation, draft = firstDraft(operation, schemas)) =>
   server,
 })
 
-test('requests are calls of the client, wherever it has one', () => {
+test('a request in TypeScript calls the client, wherever it has a method', () => {
   const others = operations.filter(
     (operation) =>
       !LANGUAGES.TypeScript(filled(operation))?.includes(`await client.${operation.operationId}(`),
@@ -91,13 +91,13 @@ test('requests are calls of the client, wherever it has one', () => {
   expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
 })
 
-test('requests in TypeScript say where to import the client from', () => {
+test('a request in TypeScript says how to install the client', () => {
   expect(LANGUAGES.TypeScript(filled(operationOf('createPlant')))).toContain(
     '// Install from a release, not from the npm registry: npm install ./plantstore-client-',
   )
 })
 
-test('requests are commands of curl that a shell reads as they are, without the token', () => {
+test('a request as a curl command is quoted for the shell, and hides the token', () => {
   const create = operationOf('createPlant')
   const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
   const { curl } = LANGUAGES
@@ -121,7 +121,7 @@ test('requests are commands of curl that a shell reads as they are, without the 
 })
 
 describe('JSON', () => {
-  test('keeps integers of any size, in and out', () => {
+  test('keeps integers of any size exact', () => {
     const text = `{"id":${MAX},"ids":[-9223372036854775808,1,0.5],"name":"${MAX}"}`
 
     expect(parseExact(text)).toEqual({
@@ -132,7 +132,7 @@ describe('JSON', () => {
     expect(writeExact(parseExact(text)).replaceAll(/\s/g, '')).toBe(text)
   })
 
-  test('is indented without a change of any of its digits', () => {
+  test('is indented without changing any digit', () => {
     const shown = indent(`{"id":${MAX},"tags":[],"of":{},"all":[1.0,1e3,-0]}`)
 
     expect(shown?.map(({ text }) => text).join('')).toBe(
@@ -146,7 +146,7 @@ describe('JSON', () => {
     ])
   })
 
-  test('indenting preserves every value', () => {
+  test('has the same value after indenting', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         const text = JSON.stringify(value, null, space)
@@ -159,14 +159,14 @@ describe('JSON', () => {
     )
   })
 
-  test('is left unchanged if it is invalid', () => {
+  test('is not indented if it is invalid', () => {
     for (const text of ['', 'plantstore_up 1', '{"id":', '{"id":1}}'])
       expect(indent(text)).toBeNull()
   })
 })
 
 describe('schemas', () => {
-  test('are words, with limits in all their digits', () => {
+  test('are described in words, with exact limits', () => {
     const { NewPlant, PlantPage, PlantBatch } = schemas
     const id = NewPlant?.properties?.id ?? {}
 
@@ -180,7 +180,7 @@ describe('schemas', () => {
     expect(limitsOf(NewPlant?.properties?.name ?? {})).toEqual(['any text without U+0000'])
   })
 
-  test('put every pattern into words', async () => {
+  test('have every pattern in words', async () => {
     const patterns: string[] = []
     JSON.parse(await (await daemon.fetch('/openapi.json')).text(), (key, value) => {
       if (key === 'pattern') patterns.push(value)
@@ -191,7 +191,7 @@ describe('schemas', () => {
     expect(limits.filter((limit) => limit.includes('^'))).toEqual([])
   })
 
-  test('have examples of their fields', () => {
+  test('have examples of every field', () => {
     const others = Object.fromEntries(OTHER_TEXTS.map((name) => [name, expect.any(String)]))
     const plant = { id: 1, name: 'Monstera deliciosa', tag: 'aroid', ...others }
 
