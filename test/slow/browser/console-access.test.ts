@@ -1,4 +1,4 @@
-// The console for people who see, move or read in another way: `bun run test:browser`.
+// The accessibility of the console: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { ownConsole } from './console-page'
@@ -122,8 +122,8 @@ test('a screen reader reads names and roles in the order of the page', async () 
   expect(await read()).toBe(HEAD + TABLE + FORM + FOOT)
 })
 
-describe('reduced motion', () => {
-  /** The elements that move: by themselves, or when they change. */
+describe('the reduced motion setting', () => {
+  /** Returns the elements that have an animation, a transition or smooth scrolling. */
   const moving = (page: Page): Promise<string[]> =>
     page.evaluate(() =>
       [...document.querySelectorAll('*')]
@@ -142,7 +142,7 @@ describe('reduced motion', () => {
   test.each([
     ['reduce', []],
     ['no-preference', ['button']],
-  ] as const)('%s: the page moves %j alone', async (reducedMotion, expected) => {
+  ] as const)('%s lets only %j elements move', async (reducedMotion, expected) => {
     await using console = await open({ reducedMotion })
     const { page } = console
     await console.row(1).click()
@@ -152,14 +152,14 @@ describe('reduced motion', () => {
   })
 })
 
-describe('forced colours', () => {
+describe('in forced colours', () => {
   async function openForced() {
     const console = await open({ forcedColors: 'active' })
     await console.row(2).waitFor()
     return console
   }
 
-  /** Fails unless an act can be seen in a part of the page. */
+  /** Fails unless `act` visibly changes a part of the page. */
   async function shows(part: Locator, act: () => Promise<unknown>): Promise<void> {
     const before = await part.screenshot()
     await act()
@@ -167,7 +167,7 @@ describe('forced colours', () => {
     expect((await part.screenshot()).equals(before)).toBeFalse()
   }
 
-  test('show that a button is pressed', async () => {
+  test('a pressed button is distinct', async () => {
     await using console = await openForced()
     const compact = console.button('Compact rows')
     await shows(compact, async () => {
@@ -176,7 +176,7 @@ describe('forced colours', () => {
     })
   })
 
-  test('show which suggestion is chosen', async () => {
+  test('the chosen suggestion is distinct', async () => {
     await using console = await openForced()
     const { page } = console
     await console.button('Add plant').click()
@@ -187,7 +187,7 @@ describe('forced colours', () => {
     })
   })
 
-  test('show the active row, and the plant that is open', async () => {
+  test('the active row and the open plant are distinct', async () => {
     await using console = await openForced()
     const { page } = console
     await console.grid.focus()
@@ -203,12 +203,12 @@ describe('forced colours', () => {
   })
 })
 
-describe('right to left', () => {
-  test('a name and a tag are read from the right, and begin where the others do', async () => {
+describe('from right to left', () => {
+  test('a name and a tag run from right to left, and align with the others', async () => {
     await using console = await open()
     const cell = console.row(2).locator('.name')
     await cell.waitFor()
-    /** The direction of a text, and the edges of what is drawn of it. */
+    /** Returns the direction of a text, and its left and right edges. */
     const textOf = (part: Locator) =>
       part.evaluate((element) => {
         const range = document.createRange()
@@ -224,7 +224,7 @@ describe('right to left', () => {
     await console.button('Edit').click()
     expect((await textOf(console.field('Name'))).direction).toBe('rtl')
 
-    // As a translation into Arabic turns the page.
+    // A translation of the page into Arabic sets this direction.
     await console.page.evaluate(() => {
       document.documentElement.dir = 'rtl'
     })

@@ -1,4 +1,4 @@
-// Files into the console and out of it, in a real Chromium: `bun run test:browser`.
+// Imports and exports in the console, in a real Chromium: `bun run test:browser`.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,20 +23,20 @@ const panelOf = ({ page }: ConsolePage) => page.getByRole('region', { name: 'Imp
 
 const fileField = ({ page }: ConsolePage) => page.getByLabel('File to import', { exact: true })
 
-/** The dialog about a file before its import. */
+/** Finds the dialog about a file before its import. */
 const previewOf = ({ page }: ConsolePage) => page.getByRole('dialog', { name: /^Import / })
 
-/** The button that starts the import, once the rows are counted. */
+/** Finds the button that starts the import, once the rows are counted. */
 const startButton = ({ page }: ConsolePage) =>
   page.getByRole('button', { name: /^Import [\d,]+ plants?$/ })
 
-/** Imports a file that does not fit, as the guess has it. */
+/** Accepts the guess about a file, and imports it. */
 async function accept(console: ConsolePage): Promise<void> {
   await previewOf(console).locator('td').first().waitFor()
   await startButton(console).click()
 }
 
-/** The lines that the panel says were refused. */
+/** Returns the refused lines that the panel shows. */
 const refusedLines = (console: ConsolePage): Promise<string[]> =>
   panelOf(console).getByRole('listitem').allTextContents()
 
@@ -63,7 +63,7 @@ test('an import starts with a file dropped anywhere on the page, and shows a bar
 
 const realWorld = join(root, 'test/real-world')
 
-test('a file to import in another encoding is read in the encoding that the thread detects', async () => {
+test('a file to import is read in the encoding that the thread detects', async () => {
   await using console = await openStore()
   const { database } = console
   const bytes = Buffer.from('id,name\n1,D\xb9b\n2,\xafywotnik\n', 'latin1')
@@ -79,7 +79,7 @@ test('a file to import in another encoding is read in the encoding that the thre
   await console.isClean()
 })
 
-test('a file to import with a title row, several lists or a name in two columns is explained in the form', async () => {
+test('a title row, several lists or a name in two columns is explained in the form', async () => {
   await using console = await openStore()
   const { database } = console
   const preview = previewOf(console)
@@ -111,7 +111,7 @@ test('a file to import with a title row, several lists or a name in two columns 
   await console.isClean()
 })
 
-test('a file to import can replace plants even if it could not be compared, and says so', async () => {
+test('a file to import can replace plants even if it could not be compared, which is shown', async () => {
   await using console = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
   const { database } = console
   const preview = previewOf(console)
@@ -133,7 +133,7 @@ test('a file to import can replace plants even if it could not be compared, and 
   expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
 })
 
-test('a file to import is imported by keyboard alone, on a phone', async () => {
+test('a file is imported on a phone with the keyboard alone', async () => {
   await using store = await openStore()
   const viewport = { width: 390, height: 800 }
   await using console = await openConsole(browser, store.daemon.url, { viewport })
@@ -143,12 +143,12 @@ test('a file to import is imported by keyboard alone, on a phone', async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThan(391)
   expect(await console.barriers()).toEqual([])
 
-  // From the heading to the id, and to the name, of which the other column is chosen by its first letter.
+  // Tab moves from the heading to the id and to the name, whose second column is chosen by its first letter.
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('d')
   await page.getByRole('cell', { name: 'klimop' }).waitFor()
-  // Past the tag, and a second part of the name.
+  // Tab past the tag and the second part of the name.
   for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab')
   await page.keyboard.press('Control+A')
   await page.keyboard.type('30')
@@ -160,7 +160,7 @@ test('a file to import is imported by keyboard alone, on a phone', async () => {
   await console.isClean()
 })
 
-test('a file to import has its refused rows saved, ready to be fixed and imported', async () => {
+test('refused rows are saved, ready to be fixed and imported', async () => {
   await using console = await openStore()
   const { database } = console
   await console.chooseFile('mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
@@ -186,7 +186,7 @@ test('a file to import has its refused rows saved, ready to be fixed and importe
   await console.isClean()
 })
 
-/** A sheet of ids and names. */
+/** Returns a workbook with `rows` rows of ids and names. */
 function workbook(rows: number): Uint8Array {
   const row = (id: number) => `<row><c><v>${id}</v></c>${inlineText(`Plant ${id}`)}</row>`
   const all = Array.from({ length: rows }, (_, index) => row(index + 1)).join('')
@@ -194,7 +194,7 @@ function workbook(rows: number): Uint8Array {
 }
 
 describe('a workbook', () => {
-  test('has the one policy of trusted types, which is made before it is needed', async () => {
+  test('has the only Trusted Types policy, which is created before it is needed', async () => {
     await using console = await openStore()
     const refusals = await console.page.evaluate(() => {
       const { trustedTypes } = globalThis as unknown as {
@@ -216,7 +216,7 @@ describe('a workbook', () => {
     expect(refusals).toEqual(['TypeError', 'TypeError', 'TypeError'])
   })
 
-  test('with 50,000 rows is read in a thread, which ends after it', async () => {
+  test('with 50,000 rows is read in a thread, which then ends', async () => {
     await using console = await openStore()
     const { folder } = console
     const path = folder.file('large.xlsx')
@@ -242,7 +242,7 @@ const content = [
   '',
 ].join('\n')
 
-/** The export of a store. */
+/** Returns the output of the export command. */
 async function exported(database: string, format: string, ...more: string[]): Promise<string> {
   const args = ['export', '--format', format, '--database', database, ...more]
   const { out } = await runProgram(args)
@@ -250,7 +250,7 @@ async function exported(database: string, format: string, ...more: string[]): Pr
 }
 
 describe('an export', () => {
-  test.each(['ndjson', 'csv'])('writes %s as the command does, byte for byte', async (format) => {
+  test.each(['ndjson', 'csv'])('writes %s like the command, byte for byte', async (format) => {
     await using console = await openStore(content)
     const { database } = console
     const [download] = await Promise.all([
@@ -292,7 +292,7 @@ describe('an export', () => {
   test('can be stopped while it writes a workbook', async () => {
     await using console = await openStore(content)
     const { page } = console
-    // A thread that never answers.
+    // A thread that never responds.
     await page.route('**/workbook-worker.js', (route) =>
       route.fulfill({ contentType: 'text/javascript', body: 'onmessage = () => {}' }),
     )

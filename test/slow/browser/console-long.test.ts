@@ -1,11 +1,11 @@
-// Long lists, long texts and workbooks of many sheets in the console, in a real Chromium: `bun run test:browser`.
+// Long texts, and workbooks of many sheets, in the console, in a real Chromium: `bun run test:browser`.
 
 import { expect, test } from 'bun:test'
 import { utils, write } from '@e965/xlsx'
 import type { Locator } from 'playwright-core'
 import { openStore, ownBrowser } from './console-page'
 
-// What has room in a cell is far shorter.
+// A limit far above what fits in a cell.
 const SHOWN = 2000
 const LONG = 'word '.repeat(100_000)
 
@@ -35,7 +35,7 @@ test('the preview of a file shows the beginning of a very long heading and cell'
   await console.isClean()
 })
 
-test('searches the first sheets of a workbook of very many for names', async () => {
+test('only the first sheets of a large workbook are searched for names', async () => {
   await using console = await openStore(browser)
   const { page } = console
   let threads = 0

@@ -38,7 +38,7 @@ const VIEWS: readonly (readonly [name: string, options: ConsoleOptions])[] = [
   ['contrast', { ...desktop, forcedColors: 'active', reducedMotion: 'reduce' }],
 ]
 
-/** True if everything is as wide as the page at most. */
+/** Returns true if nothing is wider than the page. */
 const isNarrow = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
 
@@ -68,7 +68,7 @@ describe.each(VIEWS)('%s', (name, options) => {
     expect(await console.barriers()).toEqual([])
     await console.button('Undo the deletion of plant 3').click()
     await console.row(3).waitFor()
-    // A plant that is new in each view.
+    // Each view adds another plant.
     const id = 2_000_000 + VIEWS.findIndex(([view]) => view === name)
     const lines = `{"id":1,"name":"Rosa"}\nno JSON\n{"id":${id},"name":"Tulipa"}\n`
     await console.chooseFile('garden.ndjson', lines)
@@ -96,7 +96,7 @@ describe.each(VIEWS)('%s', (name, options) => {
   }, 60_000)
 })
 
-test('the picture of the README has plants by name, and the history of one', async () => {
+test('the screenshot for the README has plants by name, and the history of one', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using garden = await startDaemon({ database, args: ['--keep-changes', '1d'] })
@@ -139,7 +139,7 @@ test('the form for another token passes axe', async () => {
   expect(await console.barriers()).toEqual([])
 })
 
-test('rows are lower on a wide page, and as wide as it; the browser remembers another choice', async () => {
+test('rows are compact and full-width on a wide page; the browser remembers another choice', async () => {
   const viewport = { width: 1920, height: 1080 }
   await using console = await open({ viewport })
   const { page } = console

@@ -1,4 +1,4 @@
-// Actions on many plants at once in the console, in a real Chromium: `bun run test:browser`.
+// Bulk actions in the console, in a real Chromium: `bun run test:browser`.
 import { expect, test } from 'bun:test'
 import { ownConsole } from './console-page'
 
@@ -9,7 +9,7 @@ let next = 1
 async function openWith(count: number, width = 1280) {
   const first = next
   next += count + 10
-  // The name is what the table is limited to.
+  // The table is filtered by this name.
   const name = `of ${first}.`
   const plants = Array.from({ length: count }, (_, at) => ({ id: first + at, name, tag: 'old' }))
   expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
@@ -28,7 +28,7 @@ async function openWith(count: number, width = 1280) {
   }
 }
 
-test('many plants stay selected if the store refuses to delete them; it is asked once, and the reason is shown', async () => {
+test('plants stay selected if the store refuses to delete them; the reason is shown once', async () => {
   await using console = await openWith(20)
   const { page, first, bar, box } = console
   await box(first).check()
@@ -48,7 +48,7 @@ test('many plants stay selected if the store refuses to delete them; it is asked
   expect((await console.complaints()).filter((line) => !line.includes('507'))).toEqual([])
 })
 
-test('changes by another user meanwhile leave the end of a deleted range to be ticked, and show no message', async () => {
+test('a range whose start another user deleted ticks only its end, and no message is shown', async () => {
   await using console = await openWith(4)
   const { page, first, bar, box } = console
   await box(first).check()
@@ -64,7 +64,7 @@ test('changes by another user meanwhile leave the end of a deleted range to be t
   await console.isClean()
 })
 
-test('the keyboard ticks with Space, and Escape or a search unticks', async () => {
+test('Space ticks a row, and Escape or a search unticks all', async () => {
   await using console = await openWith(3)
   const { page, first, bar, grid, box } = console
   await grid.focus()
@@ -84,7 +84,7 @@ test('the keyboard ticks with Space, and Escape or a search unticks', async () =
   await console.isClean()
 })
 
-test('on a phone the actions for many plants stay in reach at the bottom', async () => {
+test('on a phone the bulk actions stay within reach at the bottom', async () => {
   await using console = await openWith(30, 390)
   await console.box(console.first).check()
   const bar = await console.bar.boundingBox()

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { openStore, ownBrowser } from './console-page'
 
 const PLANTS = 1_000_000
-// Of ids, so that an id is not the number of its row.
+// The step between ids, so that an id is not a row number.
 const STEP = 7
 const MAX_ROWS = 80
 const PATIENCE_MS = 240_000
@@ -34,7 +34,7 @@ async function frames(page: Page, act: () => Promise<void>) {
 const browser = ownBrowser()
 
 test(
-  'a store of a million plants shows the first, reads on as it is scrolled, and finds any',
+  'a table of a million plants loads more on scrolling, and any plant can be found',
   async () => {
     const lines = Array.from({ length: PLANTS }, (_, row) => lineOf(row)).join('')
     await using console = await openStore(browser, lines)
@@ -52,7 +52,7 @@ test(
       }
     }
 
-    // On a busy machine turns of the wheel still wait: they would move what is scrolled to next.
+    // On a busy machine, wheel events may still be queued, and would disturb the next scroll.
     const atRest = () =>
       page.waitForFunction(async () => {
         const scroller = document.querySelector('.scroller')
@@ -67,7 +67,7 @@ test(
     expect(await rowCount()).toBeLessThan(MAX_ROWS)
     await says('The first 1,250 of 1,000,000 plants; a search or a filter finds any')
 
-    // To the end of what was read, which is read on by one request.
+    // Scrolling to the end of the loaded rows loads more with one request.
     const before = asked()
     await grid.focus()
     await page.keyboard.press('End')
@@ -79,12 +79,12 @@ test(
     await atRest()
     expect(await rowCount()).toBeLessThan(MAX_ROWS)
 
-    // The other order has the last plants.
+    // The descending order begins with the last plants.
     await page.getByRole('columnheader', { name: 'ID' }).getByRole('button').click()
     await console.row(idOf(PLANTS - 1)).waitFor()
     expect((await console.rows())[0]?.[1]).toBe(`plant ${PLANTS - 1}`)
 
-    // Any plant is found: what is typed, and by its id.
+    // Any plant is found, by name or by id.
     await page.getByRole('searchbox', { name: 'Search' }).fill('plant 999985')
     await page.waitForFunction(
       () => document.querySelector('.rows .name')?.textContent === 'plant 999985',

@@ -1,4 +1,4 @@
-// Orders and tags of the console's table, in a real Chromium: `bun run test:browser`.
+// The order and the tags of the console's table, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import { lines } from '../../harness/commands'
 import { type ConsolePage, connect, MAX, openStore, ownConsole, PHONE } from './console-page'
@@ -32,7 +32,7 @@ const showsNames = async (console: ConsolePage, wanted: readonly string[]): Prom
   expect(await names(console)).toEqual([...wanted])
 }
 
-test('on a phone one button has the orders, and an id is beside its name', async () => {
+test('on a phone one button offers the orders, and an id is beside its name', async () => {
   await using console = await open(PHONE)
   await console.row(1).waitFor()
   const middle = async (cell: string) => {
@@ -55,7 +55,7 @@ test('on a phone one button has the orders, and an id is beside its name', async
   await console.isClean()
 })
 
-test('the head of a column keeps the order in the address: for back, a reload and a link', async () => {
+test('a column head keeps the order in the URL: for back, a reload and a link', async () => {
   await using console = await open({ path: '/?sort=-name&q=tag%3Aflower' })
   const { page } = console
   await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
@@ -75,7 +75,7 @@ test('the head of a column keeps the order in the address: for back, a reload an
   await console.isClean()
 })
 
-test('more than 100,000 plants are not sorted, and the head says why; the service counts their tags, and no workbook can have them', async () => {
+test('more than 100,000 plants cannot be sorted or exported to a workbook, and the service counts their tags', async () => {
   const tagged = lines(0, 100_001)
     .split('\n')
     .map((line, at) => line.replace('}', `,"tag":"${at % 2 ? 'odd' : 'even'}"}`))
@@ -111,7 +111,7 @@ test('more than 100,000 plants are not sorted, and the head says why; the servic
   await console.isClean()
 }, 120_000)
 
-test('a new plant gets the next free id as a proposal, and none beyond the largest', async () => {
+test('the next free id is proposed for a new plant, unless the largest is taken', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Add plant').click()

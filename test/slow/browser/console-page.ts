@@ -1,4 +1,4 @@
-// The console in a Chromium, as the tests of it use it: by roles and labels.
+// The console in Chromium, which tests use by roles and labels.
 import { expect } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { importLines } from '../../harness/commands'
@@ -14,7 +14,7 @@ export const MAX = '9223372036854775807'
 
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
-/** A browser for the tests of a file; it is installed where it is missing, which needs root. */
+/** Starts a browser for the tests of a file. If missing, it is installed, which needs root. */
 export function ownBrowser(): Browser {
   ownPages()
   return own(startBrowser, (browser) => browser.close(), INSTALL_MS)
@@ -28,11 +28,11 @@ export async function connect(page: Page, token: string = TOKEN): Promise<void> 
 
 export type ConsoleOptions = BrowserContextOptions & {
   readonly token?: string
-  /** The path and the search of the address. */
+  /** The path and query of the URL. */
   readonly path?: string
 }
 
-/** Opens the console at an address and connects. */
+/** Opens the console at a URL and connects. */
 export async function openConsole(browser: Browser, url: string, options: ConsoleOptions = {}) {
   const { token, path = '', ...context } = options
   const visited = await visit(browser, url + path, context)
@@ -44,10 +44,10 @@ export async function openConsole(browser: Browser, url: string, options: Consol
   return {
     ...visited,
     grid,
-    /** The row of a plant. */
+    /** Finds the row of a plant. */
     row: (id: string | number | bigint) =>
       grid.getByRole('row').filter({ has: page.locator('.id', { hasText: exactly(String(id)) }) }),
-    /** The cells of every row that is drawn. */
+    /** Returns the cells of every rendered row. */
     rows: (): Promise<string[][]> =>
       grid
         .locator('.rows')
@@ -74,7 +74,7 @@ export async function openConsole(browser: Browser, url: string, options: Consol
       page
         .getByLabel('File to import', { exact: true })
         .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) }),
-    /** Nothing left the origin, and the browser has no complaint. */
+    /** Fails if a request left the origin, or the browser reported a problem. */
     async isClean(): Promise<void> {
       const elsewhere = visited.requests().filter((url) => new URL(url).origin !== origin)
       expect(elsewhere.filter((url) => !url.startsWith(`blob:${origin}`))).toEqual([])
@@ -86,7 +86,7 @@ export async function openConsole(browser: Browser, url: string, options: Consol
 
 export type ConsolePage = Awaited<ReturnType<typeof openConsole>>
 
-/** A daemon and a browser for the tests of a file; `open` opens the console of the daemon. */
+/** Starts a daemon and a browser for the tests of a file; `open` opens the console of the daemon. */
 export function ownConsole(args: readonly string[] = []) {
   const own = ownDaemon({ args })
   const browser = ownBrowser()
@@ -97,7 +97,7 @@ export function ownConsole(args: readonly string[] = []) {
   }
 }
 
-/** A daemon on a store of its own with plants, as lines of JSON, and the console of it. */
+/** Starts a daemon with these plants, as lines of JSON, and opens its console. */
 export async function openStore(browser: Browser, lines = '', args: readonly string[] = []) {
   const folder = temporaryFolder()
   const database = folder.file('plants.db')

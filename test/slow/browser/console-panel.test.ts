@@ -18,7 +18,7 @@ const plantPage = (page: Page, id: number | string) =>
   page.getByRole('dialog', { name: `Plant ${id}`, exact: true })
 const plantInAddress = (page: Page) => new URL(page.url()).searchParams.get('plant')
 
-test('the panel stands beside the table, and shows the next pressed row', async () => {
+test('the panel is beside the table, and shows the next clicked row', async () => {
   await using console = await open()
   const { page, grid } = console
   await console.button('Edit plant 4').click()
@@ -39,7 +39,7 @@ test('the panel stands beside the table, and shows the next pressed row', async 
   await console.isClean()
 })
 
-test('Next and Previous go along the table and keep the focus', async () => {
+test('Next and Previous follow the order of the table and keep the focus', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Edit plant 4').click()
@@ -71,7 +71,7 @@ const holds = (page: Page, label: string, text: string) =>
     [label.toLowerCase(), text],
   )
 
-test('the panel follows the changes of others, and keeps typed text', async () => {
+test('the panel follows changes by others, and keeps typed text', async () => {
   await using console = await open()
   const { page } = console
   await console.row(21).click()
@@ -95,7 +95,7 @@ test('the panel follows the changes of others, and keeps typed text', async () =
   await console.isClean()
 })
 
-test('a plant that is deleted elsewhere while its page is open offers no Edit, and mentions no typed text', async () => {
+test('the panel of a plant deleted elsewhere has no Edit, and mentions no typed text', async () => {
   await daemon.create('{"id":101,"name":"gone soon"}')
   await using console = await open({ path: '/?plant=101' })
   const { page } = console
@@ -111,7 +111,7 @@ test('a plant that is deleted elsewhere while its page is open offers no Edit, a
   await console.isClean()
 })
 
-test('the focus goes into the panel, and back to where it was opened', async () => {
+test('the focus moves into the panel, and back to where it was opened', async () => {
   await using console = await open()
   const { page, grid } = console
   const focused = () => page.evaluate(() => document.activeElement?.id)
@@ -183,7 +183,7 @@ test.each([true, false])(
       await console.button(label).click()
       await console.button('Copied').waitFor()
       await console.button(label).waitFor()
-      // It hides the menu alone.
+      // Escape closes only the menu.
       await page.keyboard.press('Escape')
       await plantPage(page, MIN).waitFor()
       return (await pasted()).trim()
@@ -199,7 +199,7 @@ test.each([true, false])(
   },
 )
 
-describe('the address', () => {
+describe('the URL', () => {
   test('names the open plant: for back, forward, a reload and a link', async () => {
     await using console = await open()
     const { page } = console
@@ -234,7 +234,7 @@ describe('the address', () => {
   })
 })
 
-test('with a read-only token the panel shows the plant and its history, and offers no change', async () => {
+test('with a read-only token the panel shows the plant and its history, but no way to change it', async () => {
   await using console = await open({ token: await createToken('reader', '--scope', 'read') })
   const { page } = console
   await console.row(MIN).click()
@@ -259,7 +259,7 @@ test('on a phone ids are whole, a tap opens the plant over the page, and Back cl
   await plantPage(page, MIN).waitFor({ state: 'detached' })
   await console.row(MIN).waitFor()
 
-  // Turned to its side, the page has room for both.
+  // In landscape, the page has room for both.
   await console.row(MIN).locator('.name').tap()
   await plantPage(page, MIN).waitFor()
   await page.setViewportSize({ width: 844, height: 390 })

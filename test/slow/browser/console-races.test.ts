@@ -1,4 +1,4 @@
-// Responses that come too late in the console, in a real Chromium: `bun run test:browser`.
+// Late responses in the console, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { connect, ownConsole } from './console-page'
@@ -8,7 +8,7 @@ beforeAll(async () => {
   for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
-/** Holds back the response about a plant; the page has it once the promise of `release` resolves. */
+/** Holds back the response about a plant. The page has handled it once the promise of `release` resolves. */
 async function hold(page: Page, id: number) {
   const isAsked = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
@@ -25,7 +25,7 @@ async function hold(page: Page, id: number) {
       const arrival = page.waitForResponse(url)
       gate.resolve()
       await (await arrival).finished()
-      // The page has handled it before it draws again.
+      // The page handles the response before the next frame.
       await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => drawn(null))))
       await page.waitForTimeout(50)
     },
@@ -62,7 +62,7 @@ test('a response after Disconnect opens no form in the next session', async () =
   await console.isClean()
 })
 
-test('a late response to a search does not replace the one after it', async () => {
+test('a late response to a search does not replace a newer one', async () => {
   await using console = await open()
   const { page } = console
   const late = await hold(page, 9)

@@ -5,7 +5,7 @@ import { ownConsole } from './console-page'
 
 const { daemon, stored, createToken, open } = ownConsole(['--keep-changes', '1d'])
 
-/** Makes changes of plants 1 to 3 by another token, after those of the daemon's. */
+/** Creates three plants, and then changes one and deletes one with another token. */
 async function change(): Promise<void> {
   for (const id of [1, 2, 3]) await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"old"}`)
   const token = await createToken('greenhouse')
@@ -19,7 +19,7 @@ async function change(): Promise<void> {
   await by('/plants/2', 'DELETE')
 }
 
-test('recent changes are listed with their authors, filtered, and a deleted plant is restored', async () => {
+test('recent changes have authors and filters, and can restore a deleted plant', async () => {
   await change()
   await using console = await open()
   const { page } = console
@@ -53,7 +53,7 @@ test('recent changes are listed with their authors, filtered, and a deleted plan
   expect(stored(2n)).toMatchObject({ name: 'plant 2', tag: 'old' })
   await until('the new change', async () => (await changes.count()) === 6)
   expect(await dialog.getByRole('button', { name: 'Restore plant 2' }).count()).toBe(0)
-  // Of its deletion, which is the second change now.
+  // The deletion is now the second change.
   const focused = changes.nth(1).getByRole('button', { name: 'Plant 2' })
   await until('the focus', () => focused.evaluate((element) => element === document.activeElement))
 
@@ -63,7 +63,7 @@ test('recent changes are listed with their authors, filtered, and a deleted plan
   await console.isClean()
 })
 
-test('a filter looks through many changes, and a read-only token restores nothing', async () => {
+test('a filter searches many changes, and a read-only token restores nothing', async () => {
   const plants = Array.from({ length: 1000 }, (_, index) => ({ id: 1000 + index, name: 'many' }))
   await daemon.fetch('/plants/batch', { json: { plants } })
   await daemon.fetch('/plants/1005', { method: 'DELETE' })
@@ -76,7 +76,7 @@ test('a filter looks through many changes, and a read-only token restores nothin
   await dialog.getByRole('button', { name: 'Show earlier changes' }).click()
   await until('more changes', async () => (await changes.count()) === 100)
   await dialog.getByLabel('Kind').selectOption('Deleted')
-  // Of both tests, behind a thousand creates.
+  // Deleted in either test, before a thousand creates.
   await dialog.getByText('Plant 2', { exact: true }).waitFor()
   expect(await changes.count()).toBe(2)
   expect(await dialog.getByRole('button', { name: /^Restore/ }).count()).toBe(0)

@@ -27,7 +27,7 @@ describe('a link with a token in its fragment', () => {
     expect(await visited.complaints()).toEqual([])
   })
 
-  test('connects an open page when it is pasted there; a refused token is reported', async () => {
+  test('connects an open page when it is pasted there, or reports a refused token', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
     await page.goto(`${daemon.url}/#token=pst_wrong_0123456789`)
@@ -44,7 +44,7 @@ test.each([
   ['a write token', []],
   ['a read-only token', ['--scope', 'read']],
 ])(
-  'connects and opens a plant with %s, asks for each plant once, and no request is refused',
+  'the console connects with %s, reads no page of plants twice, and no request is refused',
   async (_, flags) => {
     const token = await createToken(`browser${flags.length}`, ...flags)
     await using visited = await visit(browser, daemon.url)
@@ -71,7 +71,7 @@ test.each([
   },
 )
 
-test('the form is loaded before a token is accepted, and takes what is typed at once', async () => {
+test('the form is loaded before a token is accepted, and takes typed text at once', async () => {
   await using visited = await visit(browser, 'about:blank')
   const { page } = visited
   const isForm = async (response: Response): Promise<boolean> =>
@@ -86,7 +86,7 @@ test('the form is loaded before a token is accepted, and takes what is typed at 
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('New fern')
 })
 
-test('an empty store offers to add, to import, and twelve sample plants, which one press removes', async () => {
+test('an empty store offers Add, Import and twelve samples, which one click removes', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using empty = await startDaemon({ database })
@@ -111,7 +111,7 @@ test('an empty store offers to add, to import, and twelve sample plants, which o
   expect(storedPlants(database).length).toBe(12)
   await page.getByText('There are sample plants to look around.').waitFor()
   expect(await console.barriers()).toEqual([])
-  // One that is somebody's own stays.
+  // A sample that was changed stays.
   await empty.fetch('/plants/3', { method: 'PATCH', json: { name: 'My spider plant' } })
   await console.button('Reload').click()
   await console.row(3).getByText('My spider plant').waitFor()
@@ -122,7 +122,7 @@ test('an empty store offers to add, to import, and twelve sample plants, which o
   await console.isClean()
 })
 
-test('on a phone the page is as high as its window, with ticked plants too', async () => {
+test('on a phone the page is as high as its window, even with ticked plants', async () => {
   await using console = await open(PHONE)
   const { page } = console
   await console.row(1).waitFor()
@@ -136,7 +136,7 @@ test('on a phone the page is as high as its window, with ticked plants too', asy
   expect(await console.barriers()).toEqual([])
 })
 
-test('the page says that it is reading the plants to tick', async () => {
+test('the page says that it is loading the plants to tick', async () => {
   await using console = await open()
   const { page } = console
   await console.row(1).waitFor()

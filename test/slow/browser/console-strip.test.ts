@@ -8,7 +8,7 @@ beforeAll(async () => {
   for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
-test('one line shows how many plants there are, and unfolds into details for operators', async () => {
+test('one line shows the number of plants, and expands into details for operators', async () => {
   await using console = await open()
   const strip = console.page.locator('.status')
   const fact = (name: string) =>
@@ -27,7 +27,7 @@ test('one line shows how many plants there are, and unfolds into details for ope
 
   for (const id of [6, 7]) await daemon.create(`{"id":${id},"name":"later"}`)
   await strip.getByText('7 plants', { exact: true }).waitFor()
-  // A fact stays on one line.
+  // Each fact stays on one line.
   await console.page.setViewportSize({ width: 768, height: 900 })
   const figures = strip.getByRole('definition')
   const heights = await figures.evaluateAll((all) => all.map((element) => element.clientHeight))

@@ -1,4 +1,4 @@
-// Suggestions of tags in the console, in a real Chromium: `bun run test:browser`.
+// Tag suggestions and the tag menu in the console, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import { ownConsole } from './console-page'
 
@@ -21,7 +21,7 @@ async function openTags() {
   }
 }
 
-test('the keyboard or a press picks a tag: Enter takes it and then saves, Escape closes only the list', async () => {
+test('a key or a click picks a tag: Enter accepts it and then saves, Escape closes only the list', async () => {
   await using console = await openTags()
   const { page } = console
   await console.button('Edit plant 1').click()
@@ -48,7 +48,7 @@ test('the keyboard or a press picks a tag: Enter takes it and then saves, Escape
   await console.isClean()
 })
 
-test('from twenty tags on, the menu of tags has a field to search them', async () => {
+test('the tag menu has a search field from twenty tags on', async () => {
   await using console = await openTags()
   const { page } = console
   const menu = console.button('Tags')
@@ -80,7 +80,7 @@ test('from twenty tags on, the menu of tags has a field to search them', async (
   await console.isClean()
 })
 
-test('another name for a tag that no plant has is refused with the reason', async () => {
+test('renaming a tag that no plant has is refused with the reason', async () => {
   await using console = await openTags()
   const { page } = console
   await console.search('tag:missing')
@@ -93,7 +93,7 @@ test('another name for a tag that no plant has is refused with the reason', asyn
   await console.isClean()
 })
 
-test('a tag of several lines keeps them', async () => {
+test('a tag of several lines keeps its lines', async () => {
   await using console = await openTags()
   await console.button('Edit plant 100').click()
   expect(await console.field('Tag').inputValue()).toBe('first\nsecond')
@@ -104,7 +104,7 @@ test('a tag of several lines keeps them', async () => {
   await console.isClean()
 })
 
-test('the question for another name of a tag and a typed search pass axe', async () => {
+test('the dialog that renames a tag and a typed search pass axe', async () => {
   await using console = await openTags()
   const { page } = console
   await console.field('Search').fill('plant')

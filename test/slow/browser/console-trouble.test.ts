@@ -4,7 +4,7 @@ import { renameSync } from 'node:fs'
 import { startDaemon, temporaryFolder } from '../../harness/daemon'
 import { connect, openConsole, openStore, ownConsole } from './console-page'
 
-// Chromium's own console message for a request without a response.
+// Chromium logs this for a request without a response.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
 
 const { daemon, stored, createToken, revokeToken, browser, open } = ownConsole()
@@ -78,7 +78,7 @@ test('the page waits for a daemon that restarts, and then stores the typed text'
   expect(await console.row(1).count()).toBe(1)
 })
 
-test('a database that refuses writes is shown with the reason, and typed text is stored after it recovers', async () => {
+test('a database that refuses writes is shown with the reason; typed text is stored once it recovers', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using ailing = await startDaemon({ database })
@@ -88,7 +88,7 @@ test('a database that refuses writes is shown with the reason, and typed text is
   await page.getByText('Healthy').waitFor()
   await console.button('Edit plant 1').click()
   await console.field('Name').fill('Tree fern')
-  // A daemon whose file was moved refuses writes until it is started again.
+  // A daemon whose file was moved refuses writes until it is restarted.
   renameSync(database, `${database}.moved`)
   await ailing.create('{"id":2,"name":"filler"}')
 
@@ -113,7 +113,7 @@ test('a database that refuses writes is shown with the reason, and typed text is
 describe('with a change log', () => {
   const openLog = (lines: string) => openStore(browser, lines, ['--keep-changes', '1d'])
 
-  test('a search and a selection follow what others do', async () => {
+  test('a search and a selection follow changes by others', async () => {
     await using console = await openLog('{"id":1,"name":"Fern"}\n')
     const { page, daemon } = console
     await page.getByText('Updates live').waitFor()
@@ -170,7 +170,7 @@ describe('with a change log', () => {
 
 const undo = (id: number) => `Undo the deletion of plant ${id}`
 
-test('a delete by two quick clicks removes one plant', async () => {
+test('two quick clicks on Delete remove one plant', async () => {
   await using console = await open()
   await console.button('Delete plant 10').dblclick()
   await console.button(undo(10)).waitFor()

@@ -17,7 +17,7 @@ beforeAll(async () => {
     await create(id, `plant ${id}`, id % 7 === 0 ? 'seventh' : undefined)
 })
 
-test('the token is kept in the memory of the page only', async () => {
+test('the token is kept only in the memory of the page', async () => {
   await using console = await open()
   const { page } = console
   await console.row(MIN).waitFor()
@@ -58,7 +58,7 @@ test('the token is kept in the tab on request: over a reload and in the API refe
   expect(await visited.complaints()).toEqual([])
 })
 
-test('the token is refused beside its field if it is unknown, in the words of the service', async () => {
+test("an unknown token shows the service's message beside the field", async () => {
   await using visited = await visit(browser, daemon.url)
   const { page } = visited
 
@@ -108,14 +108,14 @@ test('the token moves the focus to the heading of the page, and Disconnect moves
 })
 
 describe('the table', () => {
-  test('does not undo a scroll whose event has not arrived yet', async () => {
+  test('does not revert a scroll whose event has not arrived yet', async () => {
     await using console = await open()
     const { page, grid } = console
     await page.getByText('702 plants', { exact: true }).waitFor()
     const scroller = grid.locator('.scroller')
 
     await scroller.evaluate(async (element) => {
-      // The work of the table after scrolling, at the worst moment: between a scroll and its event.
+      // Runs the table's work after scrolling at the worst moment: between a scroll and its event.
       const timers: (() => void)[] = []
       const own = window.setTimeout
       Object.assign(window, { setTimeout: (act: () => void) => timers.push(act) })
@@ -130,7 +130,7 @@ describe('the table', () => {
     expect(await scroller.evaluate((element) => element.scrollTop)).toBe(2000)
   })
 
-  test('reports an id out of range beside the box, and offers to look for a missing one in the names', async () => {
+  test('shows an error for an id out of range, and offers to search the names for a missing one', async () => {
     await using console = await open()
     await console.search('77')
     await console.row(77).waitFor()
@@ -205,7 +205,7 @@ test('an idle tab takes less than 60 kB a minute', async () => {
   expect(bytes * 6).toBeLessThan(60_000)
 })
 
-test('? shows the keys, those of changes to who may change', async () => {
+test('? shows the keys; those for changes need a write token', async () => {
   await using console = await open()
   const { page } = console
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

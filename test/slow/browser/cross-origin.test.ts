@@ -1,5 +1,5 @@
-// A page of another origin that --cors-origin does not allow, in a real Chromium. everyday/client.test.ts has one
-// that it allows.
+// A page of an origin that --cors-origin does not allow, in a real Chromium. everyday/client.test.ts tests an allowed
+// one.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startDaemon, TOKEN } from '../../harness/daemon'
 import { own } from '../../harness/own'
@@ -26,7 +26,7 @@ test.each([
   await using daemon = await startDaemon({ database: folder.file(`${host}.db`), args })
   await daemon.create('{"id":1,"name":"Rose"}')
   await using visited = await visit(browser, `http://${host}:${site.port}`)
-  /** What a script of the page can know of a response. */
+  /** Returns what a script of the page can see of a response. */
   const send = (path: string, init: Init = {}) =>
     visited.page.evaluate(({ url, init }) => fetch(url, init).then(String, String), {
       url: daemon.url + path,

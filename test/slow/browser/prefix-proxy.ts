@@ -1,6 +1,6 @@
-// A proxy that serves the program below a path prefix, as nginx does with `location /garden/`.
+// A proxy that serves the daemon below a path prefix, like nginx with `location /garden/`.
 
-/** Serves paths below the prefix alone, so that a link to the root is seen. */
+/** Starts a proxy that serves only paths below the prefix, so that a link to the root fails. */
 export function startPrefixProxy(prefix: string, target: string) {
   const server = Bun.serve({
     port: 0,

@@ -19,18 +19,18 @@ const formOf = (page: Page, operation: string) =>
 
 type Fields = Readonly<Record<string, string>>
 
-/** Fills the form of an operation by its labels and sends it; resolves to what it shows of the response. */
+/** Fills in the form of an operation by its labels and sends it; resolves to the response that it shows. */
 async function tryIt(page: Page, operation: string, fields: Fields = {}): Promise<string> {
   const form = formOf(page, operation)
   for (const [label, value] of Object.entries(fields)) await form.getByLabel(label).fill(value)
   await form.getByRole('button', { name: 'Send request' }).click()
   const status = form.locator('.outcome .status')
   await status.waitFor()
-  // The text of a response that is not JSON is not in a box of code alone: so all of it is read.
+  // A response that is not JSON has text outside the code box, so all of it is read.
   return String(await form.locator('.outcome').textContent()).replaceAll(/\s+/g, ' ')
 }
 
-/** Deletes a plant by its form, and says that this is meant. */
+/** Deletes a plant with its form, and confirms. */
 async function remove(page: Page, id: string): Promise<string> {
   const form = formOf(page, 'deletePlant')
   await form.getByLabel('id').fill(id)
@@ -43,7 +43,7 @@ async function remove(page: Page, id: string): Promise<string> {
 const typeToken = (page: Page, token: string = TOKEN) =>
   page.getByLabel('Token', { exact: true }).fill(token)
 
-test('the reference shows every operation of the description, with its responses and errors', async () => {
+test('the reference shows every operation with its responses and errors', async () => {
   await using visited = await open()
   const { page } = visited
   type Operation = { operationId: string; summary: string; responses: Record<string, object> }
@@ -73,7 +73,7 @@ test('the reference shows every operation of the description, with its responses
   expect(await page.getByText(`${MIN} to ${MAX}`).count()).toBeGreaterThan(3)
 })
 
-test('the reference is read without a token, and asks nothing of another host', async () => {
+test('the reference needs no token, and sends nothing to another host', async () => {
   await using visited = await open()
   await visited.page.getByRole('heading', { name: 'API reference' }).waitFor()
 
@@ -83,7 +83,7 @@ test('the reference is read without a token, and asks nothing of another host', 
   expect(await visited.complaints()).toEqual([])
 })
 
-test('the reference leads to the console, and from the list or an address to an operation', async () => {
+test('the reference links to the console, and the list or a URL leads to an operation', async () => {
   await using visited = await open()
   const { page } = visited
   const list = page.getByRole('navigation', { name: 'Operations' })
@@ -101,7 +101,7 @@ test('the reference leads to the console, and from the list or an address to an 
   expect((await title.boundingBox())?.y).toBeWithin(0, 900)
 })
 
-test('the reference is searched by words, fields and error numbers, and Enter leads to the first', async () => {
+test('the search finds words, fields and error numbers, and Enter opens the first result', async () => {
   await using visited = await open()
   const { page } = visited
   await page.getByRole('heading', { name: 'API reference' }).waitFor()
@@ -154,7 +154,7 @@ test('a form shows the error of the service with its number and headers', async 
   expect(await tryIt(page, 'createPlant', { Body: '{"id":1' })).toContain('"error": 40001')
   expect(await tryIt(page, 'readPlant', { id: '404' })).toContain('"error": 40402')
   const form = formOf(page, 'readPlant')
-  // A screen reader speaks the line of the status, not the whole response.
+  // A screen reader speaks the status line, not the whole response.
   const spoken = form.locator('[role=status], [aria-live]')
   expect(await spoken.allTextContents()).toEqual([expect.stringMatching(/^404 Not Found \d+ ms$/)])
   await form.getByText('Headers', { exact: true }).click()
@@ -169,7 +169,7 @@ test('a form sends the current token of the bar, and only to operations that nee
 
   expect(await formOf(page, 'listPlants').textContent()).toContain('This operation needs a token')
   expect(await tryIt(page, 'listPlants')).toContain('"error": 40101')
-  // As it is copied from a page, with a space that does not break.
+  // A token copied from a page may have a no-break space.
   await typeToken(page, `\u00a0${token} `)
   expect(await tryIt(page, 'listPlants')).toContain('200 OK')
   expect(await tryIt(page, 'createPlant')).toContain('"error": 40301')
@@ -180,7 +180,7 @@ test('a form sends the current token of the bar, and only to operations that nee
   expect(await (await health).headerValue('authorization')).toBeNull()
 })
 
-test('a form keeps the token in the memory of the page alone, and out of the command', async () => {
+test('a form keeps the token only in the memory of the page, and out of the command', async () => {
   await using visited = await open()
   const { page } = visited
   await typeToken(page)
@@ -199,7 +199,7 @@ test('a form keeps the token in the memory of the page alone, and out of the com
   expect(await page.getByLabel('Token', { exact: true }).inputValue()).toBe('')
 })
 
-test('a form asks before it deletes, and an Enter too many does not answer', async () => {
+test('a form asks before it deletes, and a second Enter does not confirm', async () => {
   await using visited = await open()
   const { page } = visited
   await typeToken(page)
@@ -229,7 +229,7 @@ test('a form asks before it deletes, and an Enter too many does not answer', asy
   expect(await stored()).toBe(404)
 })
 
-test('a form copies its code where the browser has no clipboard, as over plain HTTP', async () => {
+test('a form copies its code even without a clipboard, as over plain HTTP', async () => {
   await using visited = await open()
   const { page } = visited
   await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', {}))
@@ -243,7 +243,7 @@ test('a form copies its code where the browser has no clipboard, as over plain H
   await page.getByRole('button', { name: 'Copy: curl: health' }).getByText('Copy').waitFor()
 })
 
-test('a form is used with the keyboard alone', async () => {
+test('a form works with the keyboard alone', async () => {
   await using visited = await open()
   const { page } = visited
   await typeToken(page)
@@ -259,7 +259,7 @@ test('a form is used with the keyboard alone', async () => {
   expect(await page.locator('main a:focus').count()).toBe(1)
 })
 
-test('a form says which field no header can have, and sends nothing', async () => {
+test('a form names the field that no header can hold, and sends nothing', async () => {
   await using visited = await open()
   const { page } = visited
   await page.getByRole('heading', { name: 'API reference' }).waitFor()
@@ -293,7 +293,7 @@ const LOOKS: [name: string, options: BrowserContextOptions][] = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
   ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
-  // As a window of 1280 pixels is at 200 %.
+  // A window of 1280 pixels at 200 % zoom.
   ['large', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
 ]
 

@@ -1,4 +1,4 @@
-// A page of the program in a real Chromium, watched: what it asks of other hosts, and what the browser objects to.
+// A page of the daemon in a real Chromium, with its requests and the problems that the browser reports.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
@@ -9,14 +9,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Time limit for installing Debian's packages. */
 export const INSTALL_MS = 300_000
-/** How long an action or a wait may take: less than a test may, so that a failure names the element. */
+/** Time limit for an action or a wait, shorter than that of a test, so that a failure names the element. */
 const ACTION_MS = 55_000
 
 const SHELL = 'chromium-headless-shell'
 
 /**
- * The path of a Chromium, installed if it is missing: Debian's that has no window, which takes half the time, or a
- * whole one where that cannot be had.
+ * Returns the path of a Chromium, installed if missing: Debian's headless one, which takes half the time, or a full
+ * one if that is not available.
  */
 export async function installChromium(): Promise<string> {
   const installed = Bun.env.CHROMIUM ?? Bun.which(SHELL)
@@ -26,7 +26,7 @@ export async function installChromium(): Promise<string> {
   return `/usr/bin/${name}`
 }
 
-/** Starts a Chromium without a window. As root it has no sandbox: it opens our pages alone. */
+/** Starts a headless Chromium. As root it has no sandbox, but it opens only our pages. */
 export const startBrowser = async (): Promise<Browser> =>
   chromium.launch({ executablePath: await installChromium(), args: ['--no-sandbox'] })
 
@@ -37,9 +37,9 @@ declare global {
 const MESSAGE_OF_REFUSALS = 'Failed to load resource: the server responded with a status of 4'
 
 function findSmallBeginnings(): string[] {
-  // The reference has names of fields everywhere.
+  // The reference has field names everywhere.
   if (location.pathname === '/docs') return []
-  // Texts that are not the page's own, and names.
+  // Texts that do not come from the page, and names.
   const others = 'code, kbd, pre, bdi, abbr, h1, .brand, .chip, .name'
   const parts = 'p, h2, h3, h4, li, button, a, label, legend, summary, dt, th, caption, .badge'
   const beginningOf = (part: Element): Text | undefined => {
@@ -60,7 +60,7 @@ function findSmallBeginnings(): string[] {
     .map(({ data }) => data)
 }
 
-/** Opens an address in a profile of its own and watches it. */
+/** Opens a URL in a new profile, and records its requests and problems. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   context.setDefaultTimeout(ACTION_MS)
@@ -83,16 +83,16 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
 
   return {
     page,
-    /** The addresses that it asked for, of any host. */
+    /** Returns the requested URLs, of any host. */
     requests: (): readonly string[] => requests,
-    /** Errors, warnings and other lines of the console, and violations of the content policy. */
+    /** Returns errors, warnings and other lines of the browser's console, and violations of the content policy. */
     complaints: async (): Promise<string[]> => [
       ...complaints,
       ...(await page.evaluate(() => globalThis.violations)),
     ],
-    /** Barriers of any impact found by axe-core, and sentences of the console that begin with a small letter. */
+    /** Returns violations found by axe-core, and sentences of the console that begin with a small letter. */
     async barriers(): Promise<string[]> {
-      // A colour that still changes has too little contrast for a moment.
+      // During a transition, a colour may briefly have too little contrast.
       await page.evaluate(() => {
         for (const animation of document.getAnimations()) {
           if (animation.effect?.getComputedTiming().iterations !== Infinity) animation.finish()

@@ -1,4 +1,4 @@
-// Files into the console, with a real daemon and without a browser: what is asked about each, and what becomes of it.
+// Imports in the console, with a real daemon and without a browser: the question about each file, and the result.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const FULL = {
   isRepeated: false,
 } as const
 
-/** The importer of a console that is connected to a daemon of its own. */
+/** Creates the importer of a console that is connected to its own daemon. */
 async function start() {
   const folder = temporaryFolder()
   const database = folder.file('plants.db')
@@ -38,7 +38,7 @@ async function start() {
   return {
     session,
     importer,
-    /** Imports a file that raises a question, once `answer` has dealt with its preview. */
+    /** Imports a file that raises a question, after `answer` has handled its preview. */
     async import(file: File, answer: (preview: Preview) => unknown = () => {}): Promise<Preview> {
       const adding = importer.add([file])
       const preview = await previewOf(importer)
@@ -59,7 +59,7 @@ async function start() {
   }
 }
 
-/** What is asked about a file, once it was read whole. */
+/** Returns the preview of a file, once the file is read whole. */
 async function previewOf(importer: Importer): Promise<Preview> {
   const form = await until('the form', () => importer.current.value?.form)
   const { preview } = form.props as unknown as { preview: Preview }
@@ -87,7 +87,7 @@ const done = (created: number, more: object = {}) => ({
   ...more,
 })
 
-/** Imports a file as it is shown, if it is asked about and can be imported. */
+/** Imports a file, and accepts its preview if there is one and it is ready. */
 async function importShown(importer: Importer, file: File) {
   const adding = importer.add([file])
   await until('the question, or the end', () => {
@@ -102,12 +102,12 @@ async function importShown(importer: Importer, file: File) {
   return { isAsked: preview !== null, isReady, preview }
 }
 
-/** A notice of the command in the words of the form. */
+/** Returns a notice of the command in the words of the form. */
 const inForm = (notice: string): string =>
   notice.replace(/use --null '?(\S+?)'? to/, 'type $1 as the text of empty cells to')
 
 test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
-  '%s becomes what is wanted, by the proposal that is shown',
+  '%s becomes the expected plants with the columns shown',
   async (name, wanted) => {
     const { words, plants, inConsole = plants, refused = 0, proposed, err = [] } = wanted
     await using console = await start()
@@ -116,13 +116,13 @@ test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
     const { isAsked, isReady, preview } = await importShown(importer, fileOf(name))
 
     expect(console.plants()).toEqual([...inConsole])
-    // The first rows of the form are what is stored.
+    // The first rows shown in the form are stored.
     const shownRows = preview?.analysis.value?.examples ?? []
     if (isReady && refused === 0)
       for (const { id, name, tag } of shownRows)
         expect(console.plants()).toContain([id, name, tag].filter((it) => it !== undefined).join())
     if (!isReady) return expect(inConsole).toEqual([])
-    // Whatever the user must name or see is shown first.
+    // A file that needs a choice or a decision is shown first.
     if (words === undefined)
       expect(isAsked).toBe(proposed !== undefined || refused > 0 || wanted.isAsked === true)
     const notices = err?.slice(refused).filter((line) => !/^(reading|sheet) /.test(line))
@@ -134,7 +134,7 @@ test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
   },
 )
 
-test('workbook.xlsx is read by the sheet that the user chooses, with the cell that has no stored value', async () => {
+test('workbook.xlsx is read from the chosen sheet, and a cell without a stored value is refused', async () => {
   await using console = await start()
   const { importer } = console
 
@@ -155,7 +155,7 @@ test('workbook.xlsx is read by the sheet that the user chooses, with the cell th
 test.each([
   ['text-ids.csv', 2],
   ['today.csv', 1],
-])('%s has ids that are texts; the rows can be numbered', async (name, created) => {
+])('%s has ids that are not numbers; its rows can be numbered instead', async (name, created) => {
   await using console = await start()
   const { importer } = console
 
@@ -169,7 +169,7 @@ test.each([
   expect(counts(importer)).toEqual(done(created))
 })
 
-test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
+test('hidden-stop.csv shows its first problems, and its refused rows can be saved', async () => {
   await using console = await start()
   const { importer } = console
 
@@ -224,7 +224,7 @@ describe('an updated copy of an imported file', () => {
     expect(console.plants()).toHaveLength(2501)
   })
 
-  test('is stopped while it is compared, and nothing is stored', async () => {
+  test('stores nothing if it is stopped during the comparison', async () => {
     await using console = await startWithYesterday()
     const { importer, session } = console
     const call = session.call.bind(session)
@@ -257,7 +257,7 @@ describe('an updated copy of an imported file', () => {
     expect(console.plants()[8]).toBe('21,again')
   })
 
-  test('without a column for tags leaves the stored tags', async () => {
+  test('keeps the stored tags if it has no tag column', async () => {
     await using console = await start()
     const { importer } = console
     await importer.add([fileOf('stored.ndjson')])
@@ -285,7 +285,7 @@ describe('an import that stops early', () => {
     ['a few rows', 'id,name\n1,a\n2,"never closed\n3,lost\n', 1, 0, 'from line 3 on'],
     ['many refused rows', `id,name\n${bad}1,good\n2,"never closed\n`, 1, 30, 'from line 33 on'],
     ['many rows', `id,name\n${good}x,"never closed\n3,lost\n`, 1200, 0, 'from line 1202 on'],
-  ])('after %s says so', async (_, text, created, refused, from) => {
+  ])('reports that it stopped after %s', async (_, text, created, refused, from) => {
     await using console = await start()
     const { importer } = console
 
@@ -301,7 +301,7 @@ describe('an import that stops early', () => {
     })
   })
 
-  test('by the user says so, and continues when it is repeated', async () => {
+  test('reports that the user stopped it, and continues when it is repeated', async () => {
     await using console = await start()
     const { importer } = console
     const text = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},a\n`).join('')}`
@@ -322,7 +322,7 @@ describe('an import that stops early', () => {
     expect(console.plants()).toHaveLength(20_000)
   }, 60_000)
 
-  test('because the service refuses says so', async () => {
+  test('reports that the service refused', async () => {
     await using console = await start()
     const { importer, session } = console
     const persist = session.persist.bind(session)
@@ -340,12 +340,12 @@ describe('an import that stops early', () => {
     })
   })
 
-  test('because the service refuses its first rows mentions no remaining rows', async () => {
+  test('mentions no remaining rows if the service refuses the first ones', async () => {
     await using console = await start()
     const { importer, session } = console
     session.persist = async () => FULL
 
-    // Without a comparison, the file is shown first.
+    // The comparison fails, so the file is shown first.
     await console.import(csv('id,name\n1,a\n'))
 
     expect(counts(importer)).toMatchObject({
@@ -358,7 +358,7 @@ describe('an import that stops early', () => {
 })
 
 describe('the preview', () => {
-  test('numbers rows from the id after the largest, and not beyond the last', async () => {
+  test('numbers rows from the id after the largest, but not beyond int64', async () => {
     await using console = await start()
     const { importer } = console
     await importer.add([csv('id,name\n41,a\n-3,b\n')])
@@ -375,7 +375,7 @@ describe('the preview', () => {
     expect(console.plants()).toContain('7,Fern')
   })
 
-  test('numbers the same file as before, so that its plants are found stored', async () => {
+  test('numbers the same file as before, so that its plants are recognized', async () => {
     await using console = await start()
     const { importer } = console
     const file = new File(['latin\nFern\nIvy\n'], 'a.csv', { lastModified: 5 })
@@ -386,7 +386,7 @@ describe('the preview', () => {
     }
   })
 
-  test('reads the file again as it is told: delimiter, encoding, header', async () => {
+  test('reads the file again with another delimiter, encoding or header', async () => {
     await using console = await start()
 
     await console.import(csv('latin;no|x\nHedera;10|y\n'), async (preview) => {
@@ -403,7 +403,7 @@ describe('the preview', () => {
     })
   })
 
-  test('chooses no encoding where several are possible, and reads the file once one is chosen', async () => {
+  test('chooses no encoding if several are possible, and reads the file once one is chosen', async () => {
     await using console = await start()
     const bytes = Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1')
 
@@ -421,7 +421,7 @@ describe('the preview', () => {
   })
 })
 
-test('of several files, only doubtful ones raise questions; each has its result', async () => {
+test('only the doubtful ones of several files raise questions; each has its result', async () => {
   await using console = await start()
   const { importer } = console
 

@@ -1,4 +1,4 @@
-// Real-world files (test/real-world/README.md) in the command: what is stored, and what it says of those that it cannot read.
+// Real-world files (test/real-world/README.md) in the import command: the stored plants and the messages.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ setDefaultTimeout(PATIENCE_MS)
 
 const realWorld = join(root, 'test/real-world')
 
-/** The words of a command line, as a shell takes them. */
+/** Splits a command line into words as a shell does. */
 const wordsOf = (line: string) =>
   line.match(/'[^']*'|\S+/g)?.map((word) => word.replace(/^'|'$/g, '')) ?? []
 
-/** A folder of these texts and of the files of test/real-world, in which commands run. */
+/** Creates a folder in which commands run, with these files. */
 async function start(texts: Record<string, string | Uint8Array> = {}) {
   const folder = temporaryFolder()
   for (const [name, text] of Object.entries(texts)) await Bun.write(folder.file(name), text)
@@ -25,7 +25,7 @@ async function start(texts: Record<string, string | Uint8Array> = {}) {
     file: folder.file,
     [Symbol.dispose]: folder[Symbol.dispose],
 
-    /** Imports a file of the folder, or else of test/real-world. */
+    /** Imports a file of the folder, or of test/real-world if the folder lacks it. */
     async import(name: string, options = '', stdin = '') {
       const isThere = name === '-' || existsSync(folder.file(name))
       if (!isThere) await Bun.write(folder.file(name), Bun.file(join(realWorld, name)))
@@ -34,7 +34,7 @@ async function start(texts: Record<string, string | Uint8Array> = {}) {
       return { out, err: err.replace(/created database .*\n/, ''), code }
     },
 
-    /** The stored plants; null: there is no database. */
+    /** Returns the stored plants, or null if there is no database. */
     plants: () =>
       existsSync(folder.file('plants.db'))
         ? storedPlants(folder.file('plants.db')).map(({ id, name, tag }) =>
@@ -48,7 +48,7 @@ const proposedIn = (err: string): string | undefined =>
   /; try: plantstore import \S+ (.*)\n/.exec(err)?.[1]
 
 test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
-  '%s becomes what is wanted, by the lines that messages propose',
+  '%s becomes the expected plants with the proposed commands',
   async (file, { words, plants, err = [], proposed, refused = 0, summary = '' }) => {
     using folder = await start()
     let found = await folder.import(file, words)
@@ -97,7 +97,7 @@ test.each([
   ['workbook.xlsx', '--format csv', NOT_TEXT],
   ['no-id.csv', '--format xlsx', 'this is not a workbook; save the table as .xlsx'],
   ['forty-columns.csv', '', /"c30", "plant_of_interest", .* "c39" separated by ","; try/],
-])('%s %s is refused in a sentence, and makes no database', async (name, options, message) => {
+])('%s %s is refused with one message, without a database', async (name, options, message) => {
   using folder = await start()
   const { out, err, code } = await folder.import(name, options)
 
@@ -133,7 +133,7 @@ describe('a dry run', () => {
     expect(real.out).toBe(`created 1, skipped 2, replaced 2, refused 1; 6 rows read; ${note}\n`)
   })
 
-  test('shows plants with characters beyond ASCII first, in the order of the file', async () => {
+  test('shows the first plants, and those with non-ASCII characters, in the order of the file', async () => {
     const rows = Array.from({ length: 3000 }, (_, n) => `${n},Fern\n`).join('')
     using folder = await start({ 'a.csv': `id,name\n${rows}7000,Frêne\n7001,Hêtre\n` })
     const { out } = await folder.import('a.csv', '--dry-run')
@@ -166,7 +166,7 @@ test('--refused writes the refused rows unchanged, ready to fix and import again
   expect(folder.plants()).toContain('2,c, "d"')
 })
 
-test('--refused keeps the numbers of rows that are numbered', async () => {
+test('--refused keeps the ids of numbered rows', async () => {
   using folder = await start({ 'a.csv': 'name\na\n"b"c\nd\n' })
   await folder.import('a.csv', '--number-from 7 --refused r.csv')
 
@@ -241,7 +241,7 @@ test('a proposed command stores nothing that the first would not have stored', a
   expect(err).toEndWith(` ${options}\n`)
 })
 
-test('a proposed command keeps the options that fit', async () => {
+test('a proposed command keeps the options that still apply', async () => {
   using folder = await start({ 'a.csv': 'Nr,latin,dutch,bed\n1,Hedera helix,klimop,A\n' })
   const propose = async (options: string) => proposedIn((await folder.import('a.csv', options)).err)
 

@@ -4,7 +4,7 @@ import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
-test.each(['ndjson', 'csv'])('imports a plant of 17 MiB that it exported: %s', async (format) => {
+test.each(['ndjson', 'csv'])('a plant of 17 MiB is imported and exported: %s', async (format) => {
   using folder = temporaryFolder()
   const name = 'a'.repeat(17 * 1024 * 1024)
   const words = ['-', '--format', format, '--database', folder.file('plants.db')]
@@ -22,7 +22,7 @@ test.each([
   [1200, 10_000],
   [12, 1_000_000],
   [2, 10_000_000],
-])('imports %d plants of %d characters', async (count, characters) => {
+])('an import stores %d plants of %d characters', async (count, characters) => {
   using folder = temporaryFolder()
   const name = 'x'.repeat(characters)
   const lines = Array.from({ length: count }, (_, id) => `{"id":${id},"name":"${name}"}\n`)

@@ -15,7 +15,7 @@ describe('a workbook that is too large', () => {
     )
   })
 
-  test('whatever size it claims to have is refused', async () => {
+  test('is refused even if it claims to be small', async () => {
     const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
     const view = new DataView(bytes.buffer)
     for (let at = 0; at + 4 <= bytes.length; at++) {
@@ -25,7 +25,7 @@ describe('a workbook that is too large', () => {
     expect(await readWorkbook(bytes, null).catch(String)).toContain('it is damaged')
   })
 
-  test('is read if only a picture makes it so: pictures are not unpacked', async () => {
+  test('is read if only a picture is too large, because pictures are not unpacked', async () => {
     const bytes = packed(`<row r="1">${inlineText('name')}</row>`, { 'xl/media/image1.bmp': bomb })
     const from = performance.now()
 

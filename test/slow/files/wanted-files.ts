@@ -1,24 +1,24 @@
-// What becomes of real-world files (test/real-world/README.md) in the command and in the console: a row a file.
+// The expected results of real-world files (test/real-world/README.md) in the command and the console, a row per file.
 
 export type WantedFile = {
   readonly file: string
-  /** The options that the user gives; the lines that messages propose are pasted after that. */
+  /** The options of the first command; after that, the proposed commands are run. */
   readonly words?: string
-  /** The stored plants: id, name, tag. */
+  /** The stored plants, each as id, name and tag. */
   readonly plants: readonly string[]
-  /** The lines that the last command writes to standard error; null: it proposes a line with a word for a column. */
+  /** The last command's lines on standard error, or null if it proposes a command with a placeholder for a column. */
   readonly err?: readonly string[] | null
-  /** What the last proposed line has in it. */
+  /** The options of the last proposed command. */
   readonly proposed?: string
-  /** How many of the lines of `err` are about refused rows. */
+  /** The number of lines in `err` that are about refused rows. */
   readonly refused?: number
   /** The end of the summary. */
   readonly summary?: string
-  /** The console stores this instead: it proposes all columns at once, and knows no options. */
+  /** The plants that the console stores instead: it proposes all columns at once, and has no options. */
   readonly inConsole?: readonly string[]
   /** The notices of the console, if they differ from those of the command. */
   readonly notices?: readonly string[]
-  /** True if the console asks although nothing is proposed. */
+  /** True if the console asks even though nothing is proposed. */
   readonly isAsked?: true
 }
 

@@ -20,7 +20,7 @@ test('a plant is duplicated under the next id, and shown', async () => {
   await person.find(labels.heading('Add a plant'))
   expect(await person.textOf(labels.name)).toBe('plant 200')
   await isProposed('201')
-  // Nothing was typed: nothing is asked.
+  // Nothing was typed, so the dialog closes without a question.
   await person.press('Escape')
   await person.lose(labels.heading('Add a plant'))
   await person.focus(labels.table)
@@ -34,7 +34,7 @@ test('a plant is duplicated under the next id, and shown', async () => {
   expect(await evaluate(marked)).toBe('201')
 })
 
-test('plants are added one after another, each with the next id and the tag of the last', async () => {
+test('plants are added in a row, each with the next id and the tag of the last', async () => {
   await person.press('n')
   await isProposed('201')
   await person.fill(labels.name, 'Aloe')
@@ -50,7 +50,7 @@ test('plants are added one after another, each with the next id and the tag of t
   expect(await evaluate(marked)).toBe('202')
 })
 
-test('a plant that is added below many others is in view', async () => {
+test('a plant that is added below many others is scrolled into view', async () => {
   await daemon.fetch('/plants/batch', { json: { plants: numbered(90) } })
   await person.click(labels.control('Reload'))
   await person.find(labels.row('1'))

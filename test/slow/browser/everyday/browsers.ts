@@ -1,5 +1,5 @@
-// The everyday tasks of a person in the browser that TESTED_BROWSER names, or else in Chromium: installed where it is
-// missing, as root on Debian.
+// Everyday tasks in the browser that TESTED_BROWSER names, by default Chromium. A missing browser is installed if this
+// runs as root on Debian.
 import { afterAll, beforeAll, beforeEach, test as testAlways } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { TOKEN } from '../../../harness/daemon'
@@ -35,7 +35,7 @@ function testedBrowser(): Browser {
 const { tools, start } = testedBrowser()
 const isInstalled = tools.every((tool) => Bun.which(tool)) || (await has(...tools))
 
-/** A test that is skipped where the browser cannot be installed. */
+/** A test that is skipped if the browser cannot be installed. */
 export const test = isInstalled ? testAlways : testAlways.skip
 
 async function startBrowser() {
@@ -53,7 +53,7 @@ async function startBrowser() {
   }
 }
 
-/** A browser for the tests of a file. Each begins with an empty page, in a new browser if the last one has crashed. */
+/** Starts a browser for the tests of a file. Each test begins with an empty page, in a new browser after a crash. */
 function ownBrowser() {
   let browser: Awaited<ReturnType<typeof startBrowser>>
   if (isInstalled) {
@@ -74,7 +74,7 @@ function ownBrowser() {
   return () => browser
 }
 
-/** A daemon, and a person with a browser, for the tests of a file. */
+/** Starts a daemon, and a person with a browser, for the tests of a file. */
 export function ownTasks(args: readonly string[] = []) {
   ownPages()
   const own = ownDaemon({ args })
@@ -92,7 +92,7 @@ export function ownTasks(args: readonly string[] = []) {
     browser,
     openConsole,
     plants: () => storedPlants(own.database),
-    /** Opens the console with these plants alone. */
+    /** Opens the console with these plants only. */
     async openWith(plants: readonly object[]): Promise<void> {
       await own.removePlants()
       await own.daemon.fetch('/plants/batch', { json: { plants } })
@@ -101,6 +101,6 @@ export function ownTasks(args: readonly string[] = []) {
   }
 }
 
-/** The plants 1 to `count`. */
+/** Returns the plants 1 to `count`. */
 export const numbered = (count: number, tag?: string) =>
   Array.from({ length: count }, (_, at) => ({ id: at + 1, name: `plant ${at + 1}`, tag }))

@@ -17,7 +17,7 @@ const FIELD = '.cell-field input'
 const NAME = labels.cellField('Name', '1')
 const TAG = labels.cellField('Tag', '1')
 const BOSTON = labels.cell('1', 'Boston fern')
-/** The cell of the tag, whose middle is beside the tag. */
+/** A tag cell, whose centre is beside the tag itself. */
 const FERN = labels.cell('1', 'fern')
 const OPEN = labels.control('Open plant 1, as it was typed')
 const PANEL = labels.control('Duplicate')
@@ -31,7 +31,7 @@ const isStored = (id: number, fields: { readonly name?: string; readonly tag?: s
   )
 
 const { evaluate } = person
-/** Edits a cell by the mouse. */
+/** Edits a cell with the mouse. */
 async function edit(cell: labels.Target): Promise<void> {
   await person.doubleClick(cell)
   await person.isIn(FIELD)
@@ -81,7 +81,7 @@ test('one click opens the plant, and Escape restores the text of a cell', async 
   await person.find(labels.heading('Snake plant'))
 })
 
-test('leaving the field by the mouse saves it', async () => {
+test('a click outside the field saves it', async () => {
   await edit(BOSTON)
   await person.type('Sword')
   await person.click(labels.search)
@@ -123,7 +123,7 @@ test('Tab moves on from a plant whose change removes it from the search', async 
   await isStored(3, { name: 'Two\nlines', tag: 'x' })
 })
 
-test('a text of two lines opens the form, and a narrow table the panel', async () => {
+test('a text of two lines is edited in the form, and a cell of a narrow table in the panel', async () => {
   await person.doubleClick(labels.cell('3', 'Two lines'))
   await person.find(labels.heading('Edit plant 3'))
   await evaluate(`(document.querySelector('.table').style.maxWidth = '30rem')`)
@@ -132,7 +132,7 @@ test('a text of two lines opens the form, and a narrow table the panel', async (
   expect(await evaluate(`document.querySelector('.cell-field')`)).toBeNull()
 })
 
-test('arrows move to a cell, where Enter and F2 edit; on a row, Enter opens the plant', async () => {
+test('arrow keys move to a cell, where Enter and F2 edit; on a row, Enter opens the plant', async () => {
   await person.focus(labels.table)
   await person.press('ArrowRight', 'ArrowRight')
   const active = () =>
@@ -165,7 +165,7 @@ test('an emptied tag is removed; Undo and Ctrl+Z restore the earlier texts, the 
   await isStored(1, { name: 'Boston fern' })
 })
 
-test('a change by someone else before the edit began is not replaced', async () => {
+test('a change by someone else before the edit began is not overwritten', async () => {
   await evaluate(`(() => {
       const { fetch } = window
       const { promise, resolve } = Promise.withResolvers()

@@ -1,4 +1,4 @@
-// Chromium, by Playwright: a whole one, as only that has a back/forward cache.
+// Chromium, driven by Playwright: the full browser, as only it has a back/forward cache.
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Driver } from './driver'
@@ -6,7 +6,7 @@ import type { Driver } from './driver'
 export async function startChromium(_: string, downloads: string): Promise<Driver> {
   const browser = await chromium.launch({
     executablePath: Bun.which('chromium') ?? '',
-    // As root it has no sandbox: it opens our pages alone.
+    // Chromium cannot use its sandbox as root; it opens only our pages.
     args: ['--headless=new', '--no-sandbox'],
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   })
@@ -38,7 +38,7 @@ export async function startChromium(_: string, downloads: string): Promise<Drive
     },
     async keys(chords) {
       for (const chord of chords) {
-        // It has no key for most characters.
+        // Playwright has no key for most characters.
         if (chord.length === 1 && [...chord.join()].length === 1)
           await page.keyboard.type(chord.join())
         else await page.keyboard.press(chord.join('+'))

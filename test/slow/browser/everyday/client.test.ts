@@ -1,4 +1,4 @@
-// The client in a page of another origin than the daemon's, and below a path prefix of its own: `bun run test:browser`.
+// The client in a page of another origin, with the daemon below a path prefix: `bun run test:browser`.
 import { afterAll, beforeAll, expect, setDefaultTimeout } from 'bun:test'
 import { join } from 'node:path'
 import { root } from '../../../harness/daemon'

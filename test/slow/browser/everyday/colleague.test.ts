@@ -16,7 +16,7 @@ beforeEach(async () => {
   await person.find(labels.text('Updates live'))
 })
 
-/** Edits the cell of plant 2 as far as a first word. */
+/** Begins to edit a cell of plant 2, and types a first word. */
 async function beginTyping(cell: 'Name' | 'Tag'): Promise<void> {
   await person.focus(labels.table)
   await person.press('ArrowDown', 'ArrowRight')
@@ -26,7 +26,7 @@ async function beginTyping(cell: 'Name' | 'Tag'): Promise<void> {
   await person.type('Rosa')
 }
 
-test('the name of a plant that is deleted meanwhile goes into no other plant', async () => {
+test('the name typed for a plant that is deleted meanwhile is stored in no other plant', async () => {
   await beginTyping('Name')
   await daemon.fetch('/plants/2', { method: 'DELETE' })
   await person.isIn('#name')
@@ -50,7 +50,7 @@ test('a plant that leaves the search meanwhile is stored with the whole text', a
   expect(texts().slice(2)).toEqual(unchanged(3))
 })
 
-test('a row that moves away meanwhile goes on in the panel, which asks about the same text', async () => {
+test('a row that moves away is edited on in the panel, which asks about the same text', async () => {
   await person.click(labels.control('Tag'))
   await person.find(labels.text('Sorted by tag, ascending'))
   await beginTyping('Tag')

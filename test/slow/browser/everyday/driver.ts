@@ -1,22 +1,22 @@
-// The commands of a browser, for any protocol.
+// The commands of a browser, independent of the protocol.
 
-/** Keys that are pressed together; one of a single character types it. */
+/** Keys that are pressed together. A single character types it. */
 export type Chord = readonly (keyof typeof CODES | (string & {}))[]
 
-/** One page of a browser. Disposing of it ends the browser. */
+/** One page of a browser. Disposing it ends the browser. */
 export type Driver = AsyncDisposable & {
-  /** As the browser gives it. */
+  /** The version that the browser reports. */
   readonly version: string
   open(url: string): Promise<void>
-  /** Evaluates an expression in the page; resolves to its value by way of JSON. */
+  /** Evaluates an expression in the page, and resolves to its value, which must be JSON. */
   evaluate(expression: string): Promise<unknown>
-  /** Moves the mouse there, in CSS pixels of the window. */
+  /** Moves the mouse to a point, in CSS pixels of the window. */
   move(x: number, y: number): Promise<void>
-  /** Presses and releases the mouse where it is, with Shift if that is wanted. */
+  /** Clicks at the position of the mouse, with Shift if `hasShift` is set. */
   press(hasShift?: boolean): Promise<void>
-  /** Presses and releases it twice, as fast as people do. */
+  /** Double-clicks at the position of the mouse. */
   pressTwice(): Promise<void>
-  /** Presses the mouse where it is, moves it there, and releases it. */
+  /** Drags from the position of the mouse to a point. */
   drag(x: number, y: number): Promise<void>
   /** Presses chords, one after the other. */
   keys(chords: readonly Chord[]): Promise<void>
@@ -24,7 +24,7 @@ export type Driver = AsyncDisposable & {
   chooseFile(expression: string, path: string): Promise<void>
 }
 
-/** The keys without a character, as WebDriver writes them. */
+/** WebDriver's codes for keys without a character. */
 export const CODES = {
   Tab: '\ue004',
   Enter: '\ue007',
@@ -43,7 +43,7 @@ export const CODES = {
 
 const code = (key: string): string => CODES[key as keyof typeof CODES] ?? key
 
-// WebDriver and WebDriver BiDi take the same actions.
+// WebDriver and WebDriver BiDi accept the same actions.
 const pointer = (actions: readonly object[]) => [
   { type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions },
 ]
@@ -66,7 +66,7 @@ const SHIFT_PRESS = [
   ]),
 ]
 
-/** Mouse and keyboard by the actions of W3C's WebDriver, which `perform` sends. */
+/** Returns mouse and keyboard commands as WebDriver actions, which `perform` sends. */
 export const inputBy = (
   perform: (actions: readonly object[]) => Promise<void>,
 ): Pick<Driver, 'move' | 'press' | 'pressTwice' | 'drag' | 'keys'> => ({

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await openWith(PLANTS)
 })
 
-test('connects with a token, and sees every plant', async () => {
+test('a person connects with a token, and sees every plant', async () => {
   await person.open('about:blank')
   await person.open(daemon.url)
   await person.fill(labels.token, TOKEN)
@@ -34,7 +34,7 @@ test('connects with a token, and sees every plant', async () => {
   )
 })
 
-test('adds a plant with the largest id, and text of any kind', async () => {
+test('a person adds a plant with the largest id, and text of any kind', async () => {
   await person.click(labels.control('Add plant'))
   await person.fill(labels.id, LARGEST)
   await person.fill(labels.name, 'Rose "été" <b> אזוב')
@@ -48,7 +48,7 @@ test('adds a plant with the largest id, and text of any kind', async () => {
   })
 })
 
-test('edits a plant', async () => {
+test('a person edits a plant', async () => {
   await person.hover(labels.row('4'))
   await person.click(labels.control('Edit plant 4'))
   await person.fill(labels.name, 'Sansevieria')
@@ -56,12 +56,12 @@ test('edits a plant', async () => {
   await person.click(labels.control('Save'))
 
   await person.find(labels.cell('4', 'Sansevieria'), labels.cell('4', 'succulent'))
-  // It is shown at once, and saved behind the page.
+  // The tag is shown at once, and saved in the background.
   await until('the tag', () => stored(4n)?.tag === 'succulent')
   expect(stored(4n)).toMatchObject({ name: 'Sansevieria', tag: 'succulent' })
 })
 
-test('searches by a part of a name, and goes back to all', async () => {
+test('a person searches by a part of a name, and returns to all', async () => {
   await person.fill(labels.search, 'FERN')
   await person.press('Enter')
   await person.lose(labels.row('1'), labels.row('2'), labels.row('4'))
@@ -71,14 +71,14 @@ test('searches by a part of a name, and goes back to all', async () => {
   await person.find(labels.row('1'), labels.row('4'))
 })
 
-test('imports a workbook, by one more press', async () => {
+test('a person imports a workbook with one more click', async () => {
   await person.chooseFile(labels.file, join(root, 'test/real-world/title-row.xlsx'))
   await person.click(labels.startImport)
 
   await person.find(labels.cell('11', 'Lamium album'), labels.cell('12', 'tree'))
 })
 
-test('exports the plants that are shown to a CSV file', async () => {
+test('a person exports the plants shown to a CSV file', async () => {
   await person.click(labels.tagOf('3', 'fern'))
   await person.lose(labels.row('1'))
   await person.click(labels.exportMenu)
@@ -91,7 +91,7 @@ test('exports the plants that are shown to a CSV file', async () => {
   expect(readFileSync(file, 'utf8')).toBe(expected)
 })
 
-test('exports all plants to a workbook, with the columns of the table', async () => {
+test('a person exports all plants to a workbook, with the columns of the table', async () => {
   await person.click(labels.exportMenu)
   await person.find(labels.text('Export all plants'))
   await person.click(labels.control('Excel'))

@@ -1,4 +1,4 @@
-// Firefox, by the protocol that it speaks itself: WebDriver BiDi (https://w3c.github.io/webdriver-bidi/).
+// Firefox, driven by its native protocol, WebDriver BiDi (https://w3c.github.io/webdriver-bidi/).
 import { join } from 'node:path'
 import { startProcess } from '../../../harness/process'
 import { type Driver, inputBy } from './driver'
@@ -6,7 +6,7 @@ import { type Driver, inputBy } from './driver'
 type Reply = { readonly id?: number; readonly result?: unknown; readonly message?: string }
 type Send = <T>(method: string, params: object) => Promise<T>
 
-/** Opens a connection; resolves to a function that sends a command, and resolves to its result. */
+/** Opens a connection, and resolves to `send`, which sends a command and resolves to its result. */
 async function connect(url: string): Promise<{ readonly send: Send; close(): void }> {
   const socket = new WebSocket(url)
   const waiting = new Map<number, (reply: Reply) => void>()
@@ -45,7 +45,7 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
     'browser.download.dir': downloads,
     'browser.download.folderList': 2,
     'browser.download.alwaysOpenPanel': false,
-    // Without a window it finds no mouse, at times: a fine pointer (2) that hovers (4).
+    // A headless Firefox sometimes finds no mouse: declare a fine pointer (2) that hovers (4).
     'ui.primaryPointerCapabilities': 6,
     'ui.allPointerCapabilities': 6,
   }

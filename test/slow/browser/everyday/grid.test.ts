@@ -21,7 +21,7 @@ const isStored = (...wanted: readonly string[]) =>
 const { evaluate } = person
 const ACTIVE = `document.querySelector('[role=grid]').getAttribute('aria-activedescendant')`
 const isAt = (id: string) => person.untilEqual(ACTIVE, id)
-/** Keeps what is copied, by its type. */
+/** Records the copied data by type. */
 const watchCopies = () =>
   evaluate(`(() => {
       const { setData } = DataTransfer.prototype
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await person.focus(labels.table)
 })
 
-test('letters on a chosen cell replace its text, whatever shortcuts they are', async () => {
+test('letters typed on a selected cell replace its text, even if they are shortcuts', async () => {
   await person.press('ArrowRight')
   await person.type('narcissus')
   expect(await person.textOf(labels.cellField('Name', '1'))).toBe('narcissus')
@@ -49,7 +49,7 @@ test('letters on a chosen cell replace its text, whatever shortcuts they are', a
   expect(await person.sees(labels.heading('Add a plant'))).toBeFalse()
 })
 
-test('single letters are shortcuts outside of cells, until they are switched off', async () => {
+test('single letters are shortcuts outside cells, until they are switched off', async () => {
   await person.press('n')
   await person.find(labels.heading('Add a plant'))
   await person.press('Escape')
@@ -65,7 +65,7 @@ test('single letters are shortcuts outside of cells, until they are switched off
   await evaluate('localStorage.clear() ?? null')
 })
 
-test('Delete empties a tag, and Ctrl+Z has it back; the plants stay', async () => {
+test('Delete empties a tag, Ctrl+Z restores it, and the plants stay', async () => {
   await person.press('ArrowRight', 'ArrowRight', 'Delete')
   await isStored('Boston fern|')
   await person.press('Control+z')
@@ -73,7 +73,7 @@ test('Delete empties a tag, and Ctrl+Z has it back; the plants stay', async () =
   expect(stored()).toHaveLength(4)
 })
 
-test('one value is pasted into a cell, several lines are shown as rows to import', async () => {
+test('one value is pasted into a cell; several lines are shown as rows to import', async () => {
   await person.press('ArrowRight')
   expect(await person.paste('pasted\n')).toBeFalse()
   await isStored('pasted|fern')
@@ -84,7 +84,7 @@ test('one value is pasted into a cell, several lines are shown as rows to import
   expect(stored()).toHaveLength(4)
 })
 
-test('a cell is copied and pasted by the keyboard, even after another was edited', async () => {
+test('the keyboard copies and pastes a cell, even after another was edited', async () => {
   await person.press('ArrowRight')
   await person.enter('5" pot')
   await isStored('5" pot|fern')
@@ -97,7 +97,7 @@ test('a cell is copied and pasted by the keyboard, even after another was edited
   expect(await person.textOf(labels.search)).toBe('5" pot')
 })
 
-test('a range is copied and pasted by the keyboard to where a cell is selected', async () => {
+test('the keyboard copies a range and pastes it at the selected cell', async () => {
   await person.press('ArrowRight', 'Shift+ArrowRight', 'Shift+ArrowDown', 'Control+c')
   await person.find(labels.text('Copied'))
   await person.press('ArrowLeft', 'Control+v')
@@ -116,13 +116,13 @@ test('a pasted row fills the cells beside the selected one, or is shown as a row
   expect(stored()[0]).toBe('Agave|succulent')
 })
 
-test('a range takes cells in quotes, with the line ends in them', async () => {
+test('a range accepts quoted cells with line breaks', async () => {
   await person.press('ArrowRight', 'Shift+ArrowDown', 'Shift+ArrowRight')
   await person.paste('"one\nline ""a"""\tx\ntwo\ty\n')
   await isStored('one\nline "a"|x', 'two|y', 'Aloe|')
 })
 
-test('an accent that is typed first opens the cell, whose text it replaces', async () => {
+test('a dead key opens the cell, and the accented letter replaces its text', async () => {
   await person.press('ArrowRight')
   const pressed = `new KeyboardEvent('keydown', { key: 'Dead', bubbles: true, cancelable: true })`
   expect(await evaluate(`document.activeElement.dispatchEvent(${pressed})`)).toBeTrue()
@@ -131,13 +131,13 @@ test('an accent that is typed first opens the cell, whose text it replaces', asy
   await isStored('édel|fern')
 })
 
-test('a range ends where the keyboard goes on without Shift', async () => {
+test('an arrow key without Shift ends a range', async () => {
   await person.press('ArrowRight', 'ArrowRight', 'Shift+ArrowDown', 'Control+End', 'Delete')
   await person.find(labels.text('Nothing was changed'))
   await isStored('Boston fern|fern', 'Monstera|aroid')
 })
 
-test('Home and End are the first and last cell of a row, with Control of the table', async () => {
+test('Home and End move to the ends of a row, or with Control of the table', async () => {
   await person.press('ArrowDown', 'ArrowRight', 'End')
   await isAt('plant-2-tag')
   await person.press('Home')
@@ -152,7 +152,7 @@ test('Home and End are the first and last cell of a row, with Control of the tab
   await isAt('plant-1')
 })
 
-test('the left arrow goes to the left, on a page from right to left too', async () => {
+test('the left arrow moves left, even on a right-to-left page', async () => {
   await evaluate(`document.documentElement.dir = 'rtl'`)
   await person.press('ArrowLeft')
   await isAt('plant-1-name')
@@ -162,7 +162,7 @@ test('the left arrow goes to the left, on a page from right to left too', async 
   await isAt('plant-1-name')
 })
 
-test('dragging over cells selects them, marks no text and opens no plant', async () => {
+test('dragging over cells selects them, but no text, and opens no plant', async () => {
   await watchCopies()
   await person.drag(labels.cell('1', 'Boston fern'), labels.cell('2', 'aroid'))
   await person.isIn('[role=grid]')
@@ -188,14 +188,14 @@ test('a range stays on its plants while someone else adds one above them', async
   await isStored('theirs|kept', 'Monstera|new', 'Aloe|new', 'Last|')
 })
 
-test('Delete in an empty tag says no more than that nothing was changed', async () => {
+test('Delete in an empty tag only says that nothing was changed', async () => {
   await person.press('ArrowDown', 'ArrowDown', 'ArrowRight', 'Delete')
   await person.find(labels.text('Nothing was changed: a plant needs a name'))
   await person.press('ArrowRight', 'Delete')
   await person.find(labels.text('Nothing was changed'))
 })
 
-test('a range selected by Shift and a click is copied, and filled by a paste', async () => {
+test('a range selected with Shift and a click is copied, and filled by a paste', async () => {
   await watchCopies()
   await person.click(labels.cell('1', 'Boston fern'))
   await person.find(labels.heading('Boston fern'))

@@ -1,4 +1,4 @@
-// The console by the keyboard alone: `bun run test:browser`.
+// The console with the keyboard alone: `bun run test:browser`.
 import { beforeEach, describe, expect } from 'bun:test'
 import { numbered, ownTasks, test } from './browsers'
 import * as labels from './labels'
@@ -13,7 +13,7 @@ beforeEach(async () => {
   await person.focus(labels.table)
 })
 
-test('typed text goes into the form after Enter and F2; a space in between presses nothing', async () => {
+test('text typed after Enter and F2 goes into the form; a space in between presses nothing', async () => {
   await person.press('Enter')
   await person.find(labels.heading('plant 1'))
   await person.isIn('h2')
@@ -32,14 +32,14 @@ describe('beside an open plant', () => {
     await person.find(labels.heading('plant 1'))
   })
 
-  test('the arrows open the next plant and the one before', async () => {
+  test('the arrow keys open the next and the previous plant', async () => {
     await person.press('ArrowDown')
     await person.find(labels.heading('plant 2'))
     await person.press('ArrowUp')
     await person.find(labels.heading('plant 1'))
   })
 
-  test('/ goes to the search, and n adds a plant', async () => {
+  test('/ focuses the search, and n adds a plant', async () => {
     await person.press('/')
     await person.isIn('#search')
     await person.focus(labels.control('Edit'))
@@ -49,7 +49,7 @@ describe('beside an open plant', () => {
 })
 
 describe('a selection', () => {
-  test('by Shift has every row between two, read or not', async () => {
+  test('with Shift has every row between two, loaded or not', async () => {
     await person.press(' ')
     await person.find(labels.selected('1 selected'))
     await person.press('End')
@@ -59,7 +59,7 @@ describe('a selection', () => {
     await person.find(labels.selected(`All ${PLANTS} selected`))
   })
 
-  test('by Ctrl+A or the box in the head has all of them, and none again', async () => {
+  test('of all rows is made by Ctrl+A or the box in the head, which also clears it', async () => {
     await person.press('Control+a')
     await person.find(labels.selected(`All ${PLANTS} selected`))
     await person.click(labels.boxOfAll)
@@ -79,7 +79,7 @@ describe('the focus stays in the page after', () => {
     await person.find(labels.heading('Edit plant 1'))
     await person.type('!')
   }
-  // By the mouse: without a window, no key presses a button of Firefox.
+  // Clicks with the mouse, because no key presses a button in a headless Firefox.
   const press = (label: string): Promise<void> => person.click(labels.control(label))
 
   test('Clear', async () => {

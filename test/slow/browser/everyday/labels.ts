@@ -1,14 +1,14 @@
-// The things of the console, as a person finds them: by their names.
+// The parts of the console, found by name as a person finds them.
 
-/** The rows of plants, and their cells. */
+/** Selects the rows of plants. */
 export const ROW = '[aria-label=Plants] :is([role=row], tr)'
 export const CELL = '[role=gridcell], td'
 
-/** The target of a search: a kind of thing with a name, in the row of a plant if one is given. */
+/** An element to find, by kind and name, in the row of a plant if one is given. */
 export type Target = {
-  /** CSS, of the kind alone. */
+  /** A CSS selector for the kind of element. */
   readonly kind: string
-  /** The whole name, or the pattern that is in it. */
+  /** The whole name, or a pattern that the name contains. */
   readonly name: string | { readonly pattern: string }
   /** The id of the plant. */
   readonly row?: string
@@ -67,12 +67,12 @@ export const search = field('Search')
 export const showAll = button('Show all plants')
 
 export const file: Target = { kind: 'input[type=file]', name: like('') }
-/** Starts an import that shows what it has read first. */
+/** The button that starts an import from its preview. */
 export const startImport = button(like('^Import(?!…| an?other| a file| it again)'))
 
 export const exportMenu = button(like('^Export'))
 
 /** The choice in the preview of an import. */
 export const replace: Target = { kind: 'input', name: 'Replace the plants that differ' }
-/** The line of an import. */
+/** The status line of an import. */
 export const status = (pattern: string): Target => ({ kind: '[role=status]', name: like(pattern) })

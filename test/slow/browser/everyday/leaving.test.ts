@@ -1,4 +1,4 @@
-// A page that was left and is brought back: `bun run test:browser`.
+// A page that was left and is opened again with Back: `bun run test:browser`.
 import { beforeAll, expect } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownTasks, test } from './browsers'
@@ -11,18 +11,18 @@ const { evaluate } = person
 async function leaveAndReturn(): Promise<void> {
   await person.open(`${daemon.url}/health`)
   await evaluate('history.back() ?? null')
-  // Until then, the expression may still run in the other page.
+  // Until then, the other page may still be open.
   const isBack = () => evaluate(`location.pathname === '/'`).catch(() => false)
   await person.until('page', isBack)
 }
 
 beforeAll(() => daemon.create('{"id":1,"name":"plant"}'))
 
-// WebKit's driver no longer responds once it has brought this page back.
+// WebKit's driver stops responding once this page is restored.
 const testReturn = Bun.env.TESTED_BROWSER === 'WebKit' ? test.skip : test
 
 testReturn(
-  'Back after leaving shows no plant and has no token, unless the tab keeps it',
+  'Back to a page that was left shows no plant and has no token, unless the tab keeps it',
   async () => {
     await person.open(daemon.url)
     await person.fill(labels.token, TOKEN)
@@ -43,7 +43,7 @@ testReturn(
   },
 )
 
-test('a page that the browser keeps is forgotten as it is left', async () => {
+test('a page in the back/forward cache forgets its plants when it is left', async () => {
   await openConsole()
   await evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`)
   await person.find(labels.token)

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await openConsole()
 })
 
-test('deletes nothing while it still selects', async () => {
+test('Delete removes nothing while plants are still being selected', async () => {
   await person.focus(labels.table)
   await browser().driver.keys([['Control', 'a'], ['Delete']])
   await person.find(
@@ -33,7 +33,7 @@ test('deletes nothing while it still selects', async () => {
   expect(await daemon.metric('plantstore_plants')).toBe(PLANTS)
 })
 
-test('selects thousands, deletes them, and has them back at once by Undo', async () => {
+test('thousands of plants are selected, deleted and restored at once by Undo', async () => {
   await person.fill(labels.search, 'ash')
   await person.press('Enter')
   await person.find(labels.text('10,000 plants found; accents and word order ignored'))

@@ -1,4 +1,4 @@
-// Rows and texts that are pasted: `bun run test:browser`.
+// Pasted rows and texts: `bun run test:browser`.
 import { beforeEach, expect } from 'bun:test'
 import { until } from '../../../harness/until'
 import { ownTasks, test } from './browsers'
@@ -12,7 +12,7 @@ beforeEach(async () => {
   await openWith([{ id: 1, name: 'first' }])
 })
 
-test('rows without a header are plants, all of them', async () => {
+test('rows without a header are all plants', async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `Pasted plant ${at}`)
   await person.paste(`${rows.join('\n')}\n`)
   await person.click(labels.control('Import 30 plants'))
@@ -20,7 +20,7 @@ test('rows without a header are plants, all of them', async () => {
   expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
 })
 
-test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
+test('rows that were copied in the console have ids first, and their tags may repeat', async () => {
   await person.paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
   await person.click(labels.control('Import 3 plants'))
   await until('all rows', () => fields().length === 4)
@@ -39,7 +39,7 @@ test('tags may repeat, and ids come first, as in rows that are copied here', asy
   ])
 })
 
-test('a header that is known names the columns', async () => {
+test('a known header names the columns', async () => {
   await person.paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
   await person.click(labels.control('Import 2 plants'))
   await until('all rows', () => fields().length === 3)

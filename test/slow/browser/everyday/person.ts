@@ -1,11 +1,11 @@
-// Uses a page as a person does: looks for things by their names, moves the mouse, types.
+// Uses a page as a person does: finds elements by name, moves the mouse and types.
 import type { Driver } from './driver'
 import { CELL, ROW, type Target } from './labels'
 
 const PATIENCE_MS = 40_000
 const LOOK_MS = 50
 
-// Its text alone is sent to the browser.
+// Only the text of this function is sent to the browser.
 function find({ kind, name, row }: Target, rowKind: string, cellKind: string): Element | null {
   const textOf = (element: Element): string => {
     const copy = element.cloneNode(true) as Element
@@ -29,7 +29,7 @@ function find({ kind, name, row }: Target, rowKind: string, cellKind: string): E
   return all.find((element) => isNamed(element) && (row === undefined || isInRow(element))) ?? null
 }
 
-// The point to click; null if it is covered.
+// Returns the point to click, or null if it is covered.
 function place(element: Element | null): { x: number; y: number } | null {
   if (!element) return null
   element.scrollIntoView({ block: 'nearest', inline: 'nearest' })
@@ -49,7 +49,7 @@ export class Person {
 
   readonly open = (url: string) => this.driver().open(url)
 
-  /** Looks until `look` finds something. */
+  /** Calls `look` until it finds something. */
   async until<T>(what: string, look: () => Promise<T | null | false>): Promise<T> {
     const end = performance.now() + PATIENCE_MS
     while (performance.now() < end) {
@@ -70,12 +70,12 @@ export class Person {
   sees = async (target: Target): Promise<boolean> =>
     (await this.evaluate(`${finding(target)} !== null`)) === true
 
-  /** Waits until all of these are seen. */
+  /** Waits until all of these are visible. */
   async find(...targets: readonly Target[]): Promise<void> {
     for (const target of targets) await this.until(JSON.stringify(target), () => this.sees(target))
   }
 
-  /** Waits until none of these is seen. */
+  /** Waits until none of these is visible. */
   async lose(...targets: readonly Target[]): Promise<void> {
     for (const target of targets)
       await this.until(
@@ -110,7 +110,7 @@ export class Person {
 
   async doubleClick(target: Target): Promise<void> {
     await this.hover(target)
-    // A busy machine takes longer between two presses than people do.
+    // A busy machine is slower between two clicks than a person.
     await this.evaluate(
       `Object.defineProperty(MouseEvent.prototype, 'timeStamp', { configurable: true, value: 0 }) && null`,
     )
@@ -118,7 +118,7 @@ export class Person {
     await this.evaluate('(delete MouseEvent.prototype.timeStamp) && null')
   }
 
-  /** Types a text where the keyboard is. */
+  /** Types a text into the focused element. */
   type = (text: string): Promise<void> =>
     this.driver().keys([...text].map((character) => [character]))
 
@@ -133,31 +133,31 @@ export class Person {
     await this.press('Enter')
   }
 
-  /** Types a text in a field, in place of what is there. */
+  /** Replaces the text of a field. */
   async fill(target: Target, text: string): Promise<void> {
     await this.click(target)
     await this.press('Control+a')
     await this.type(text)
   }
 
-  /** Moves the keyboard to a control, as Tab does. */
+  /** Moves the focus to a control. */
   async focus(target: Target): Promise<void> {
     await this.find(target)
     await this.evaluate(`${finding(target)}.focus() ?? null`)
   }
 
-  /** The text of a field. */
+  /** Returns the text of a field. */
   textOf = (target: Target) => this.evaluate(`${finding(target)}?.value ?? null`)
 
   /** Waits until a field has a text. */
   untilText = (target: Target, text: string) =>
     this.untilEqual(`${finding(target)}?.value ?? null`, text)
 
-  /** Waits until the keyboard is in an element. */
+  /** Waits until a matching element has the focus. */
   isIn = (selector: string) =>
     this.untilEqual(`document.activeElement.matches(${JSON.stringify(selector)})`, true)
 
-  /** Pastes a text where the keyboard is; false if the page has taken it. */
+  /** Pastes a text into the focused element. Resolves to false if the page handled the paste. */
   paste = (text: string) =>
     this.evaluate(`(() => {
       const clipboardData = new DataTransfer()

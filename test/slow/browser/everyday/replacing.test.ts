@@ -1,4 +1,4 @@
-// A replacement is shown before it is made, and undone: `bun run test:browser`.
+// Imports that replace plants, their preview and their undo: `bun run test:browser`.
 import { beforeEach, expect } from 'bun:test'
 import { until } from '../../../harness/until'
 import { numbered, ownTasks, test } from './browsers'
@@ -13,7 +13,7 @@ beforeEach(async () => {
   await openWith(PLANTS)
 })
 
-test('old and new are listed first; a text without a column stays, and one undo brings all back', async () => {
+test('old and new values are shown first; a text without a column stays; one undo restores all', async () => {
   const file = folder.file('renamed.csv')
   const lines = PLANTS.slice(0, 25).map(({ id, name }) => `${id},new ${name}`)
   await Bun.write(file, `id,name\n${lines.join('\n')}\n31,fresh\n`)
@@ -40,7 +40,7 @@ test('old and new are listed first; a text without a column stays, and one undo 
   expect(names()).toEqual(before.with(1, 'theirs stored'))
 })
 
-test('a plant that someone else has created after the comparison is not replaced', async () => {
+test('a plant that someone else created after the comparison is not replaced', async () => {
   const file = folder.file('created.csv')
   await Bun.write(file, 'id,name\n1,mine\n31,mine\n')
   await person.chooseFile(labels.file, file)
@@ -51,7 +51,7 @@ test('a plant that someone else has created after the comparison is not replaced
   expect([names()[0], names()[30]]).toEqual(['mine stored', 'theirs null'])
 })
 
-test('an import that is stopped during a request is undone whole, and completed when it is repeated', async () => {
+test('an import that is stopped during a request can be undone whole, or repeated to complete it', async () => {
   const file = folder.file('stopped.csv')
   await Bun.write(file, 'id,name\n31,fresh\n32,fresh\n')
   await person.evaluate(`(() => {

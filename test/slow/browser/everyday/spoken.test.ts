@@ -1,4 +1,4 @@
-// What a screen reader is told: `bun run test:browser`.
+// The announcements to screen readers: `bun run test:browser`.
 import { beforeEach, expect } from 'bun:test'
 import { numbered, ownTasks, test } from './browsers'
 import * as labels from './labels'
@@ -6,7 +6,7 @@ import * as labels from './labels'
 const { daemon, person, openWith } = ownTasks(['--keep-changes', '1d'])
 
 const { evaluate } = person
-/** Waits until these sentences, and no others, were added to a live region since the last time. */
+/** Waits until exactly these sentences were added to a live region since the last call. */
 const hears = (...sentences: readonly string[]) => {
   const wanted = JSON.stringify(JSON.stringify(sentences))
   return person.untilEqual(`JSON.stringify(spoken) === ${wanted} && spoken.splice(0) && true`, true)
@@ -26,14 +26,14 @@ beforeEach(async () => {
   await person.focus(labels.table)
 })
 
-test('a deletion and its undo are spoken once, with the way to undo it', async () => {
+test('a deletion and its undo are each spoken once, with the key to reverse them', async () => {
   await person.press('Delete')
   await hears('Deleted plant 1; Ctrl+Z undoes it')
   await person.press('Control+z')
   await hears('Undid the deletion of plant 1; Ctrl+Shift+Z does it again')
 })
 
-test('the last deletion can be undone for as long as the page is open, and the number of them is shown', async () => {
+test('deletions can be undone while the page is open, and their number is shown', async () => {
   await person.press('Delete')
   await person.find(labels.control('Undo Ctrl+Z'))
   await person.press('Delete')
@@ -52,7 +52,7 @@ test('the same sentence twice is spoken twice', async () => {
   await hears('Nothing to undo')
 })
 
-test('the active row is another one once its plant is gone, and its change by others is spoken', async () => {
+test('the next row becomes active after a deletion, and a change to it by others is spoken', async () => {
   await person.press('ArrowDown')
   expect(await evaluate(ACTIVE)).toBe('plant-2')
   await person.press('Delete')
@@ -62,7 +62,7 @@ test('the active row is another one once its plant is gone, and its change by ot
   await hears('Plant 3 was changed elsewhere: theirs, no tag')
 })
 
-test('no change of the page itself is spoken as one by someone else', async () => {
+test("the page's own changes are not spoken as changes by others", async () => {
   await person.press('ArrowRight')
   await person.enter('one')
   await hears('Plant 1 was changed')
@@ -72,12 +72,12 @@ test('no change of the page itself is spoken as one by someone else', async () =
   await person.press('Control+z', 'Control+z')
   const undone = 'Undid the name of plant 1; Ctrl+Shift+Z does it again'
   await hears(undone, undone)
-  // After the echoes of its own changes.
+  // A change by others, after the echoes of the page's own changes.
   await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'one' } })
   await hears('Plant 1 was changed elsewhere: one, no tag')
 })
 
-test('what a search or a tag finds is spoken, and no number before it is known', async () => {
+test('the number of plants found by a search or a tag is spoken once it is known', async () => {
   await daemon.fetch('/plants/4', { method: 'PATCH', json: { tag: 'fern' } })
   await person.find(labels.tagOf('4', 'fern'))
   await evaluate(`(() => {
@@ -97,7 +97,7 @@ test('what a search or a tag finds is spoken, and no number before it is known',
   await says('1 plant found')
 })
 
-test('keys on a control of the head change no plant, and go on in the table', async () => {
+test('keys on a control of the head change no plant, and continue in the table', async () => {
   await person.focus(labels.sortByName)
   await person.press('Delete', 'F2', 'ArrowDown')
   await person.isIn('[role=grid]')
@@ -107,14 +107,14 @@ test('keys on a control of the head change no plant, and go on in the table', as
   await person.find(labels.row('1'), labels.row('3'), labels.row('4'))
 })
 
-test('rows below a change stay the same elements', async () => {
+test('the elements of rows below a change stay the same', async () => {
   await evaluate(`(window.last = document.querySelector('#plant-4'), null)`)
   await person.press('Delete')
   await hears('Deleted plant 1; Ctrl+Z undoes it')
   expect(await evaluate(`window.last === document.querySelector('#plant-4')`)).toBeTrue()
 })
 
-test('a refused id comes back with the focus and its reason, each time anew', async () => {
+test('a refused id returns the focus and speaks its reason each time', async () => {
   await person.press('n')
   await person.isIn('#name')
   await person.type('Ivy')
@@ -132,7 +132,7 @@ test('a refused id comes back with the focus and its reason, each time anew', as
   }
 })
 
-test('a refusal in an open form is spoken again when it is repeated', async () => {
+test('a repeated refusal in an open form is spoken again', async () => {
   await person.press('n')
   await person.isIn('#name')
   await person.press('Enter')
@@ -143,7 +143,7 @@ test('a refusal in an open form is spoken again when it is repeated', async () =
   await person.isIn('#name')
 })
 
-test('a number is spoken again for another search that finds as many', async () => {
+test('the number found is spoken again if another search finds as many', async () => {
   const found = `document.querySelector('.count [role=status] span')`
   const isFound = (text: string) => person.untilEqual(`${found}?.textContent`, text)
   expect(await evaluate(`getComputedStyle(${found}.parentElement).display !== 'none'`)).toBeTrue()
@@ -158,7 +158,7 @@ test('a number is spoken again for another search that finds as many', async () 
   await isFound('1 plant found; accents and word order ignored')
 })
 
-test('an order, and that all plants are shown again, are spoken', async () => {
+test('an order, and the return to all plants, are spoken', async () => {
   await person.click(labels.sortByName)
   await hears('Sorted by name, ascending')
   await person.click(labels.sortByName)
@@ -170,7 +170,7 @@ test('an order, and that all plants are shown again, are spoken', async () => {
   await person.isIn('#search')
 })
 
-test('a dialog that is read has the focus, and its name', async () => {
+test('a dialog has the focus and a name', async () => {
   await person.press('?')
   await person.isIn('dialog[aria-label="Keyboard shortcuts"]')
   await person.press('Escape')

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await openWith(PLANTS)
 })
 
-test('plants without a tag are found, and get one', async () => {
+test('plants without a tag are found and tagged', async () => {
   await person.click(labels.control('Tags'))
   await person.click(labels.control(`No tag ${UNTAGGED}`))
   await person.find(
@@ -39,7 +39,7 @@ test('plants without a tag are found, and get one', async () => {
   await person.find(labels.row('1'))
 })
 
-test('a new name is sent as it was entered, and not after Escape', async () => {
+test('a new tag name is sent as entered, but not after Escape', async () => {
   const { evaluate } = person
   await person.click(labels.tagOf('1', 'houseplant'))
   await person.find(labels.text(`${HOUSE_PLANTS} plants found`))
@@ -59,7 +59,7 @@ test('a new name is sent as it was entered, and not after Escape', async () => {
   await until('the tags', () => withTag('right') === HOUSE_PLANTS)
 })
 
-test('the dialog for a new name opens without the network, and loses no letter', async () => {
+test('the dialog for a new tag name opens without the network, and loses no letter', async () => {
   await person.click(labels.tagOf('1', 'houseplant'))
   await person.find(labels.control('Rename tag…'), labels.text(`${HOUSE_PLANTS} plants found`))
   process.kill(daemon.pid, 'SIGSTOP')
@@ -72,7 +72,7 @@ test('the dialog for a new name opens without the network, and loses no letter',
   }
 })
 
-test('a tag is merged into another one everywhere, and is itself again if that is undone', async () => {
+test('merging a tag into another changes every plant, and can be undone', async () => {
   const merge = async (): Promise<void> => {
     await person.click(labels.tagOf('1', 'houseplant'))
     await person.click(labels.control('Rename tag…'))

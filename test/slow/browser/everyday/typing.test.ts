@@ -1,4 +1,4 @@
-// What is typed goes where it was put, on a slow network and in an outage: `bun run test:browser`.
+// Typed text on a slow network and in an outage: `bun run test:browser`.
 import { beforeEach, expect } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { until } from '../../../harness/until'
@@ -10,7 +10,7 @@ const { daemon, plants, createToken, revokeToken, person, openConsole, openWith 
 const LATENCY_MS = 300
 const names = (): readonly string[] => plants().map(({ name }) => name)
 
-/** Delays every request of a page. */
+/** A script that delays every request of a page. */
 const SLOW = `(() => {
   const { fetch } = window
   window.fetch = async (...request) => {
@@ -19,14 +19,14 @@ const SLOW = `(() => {
   }
 })() ?? null`
 
-/** Has every request of a page fail until \`mend()\` is called. */
+/** A script that makes every request of a page fail until \`mend()\` is called. */
 const BROKEN = `(() => {
   const { fetch } = window
   window.fetch = () => Promise.reject(new TypeError('no network'))
   window.mend = () => { window.fetch = fetch }
 })() ?? null`
 
-/** Stores the next change of a page, but loses its response. */
+/** A script that loses the response to the next change of a page. */
 const LOST = `(() => {
   const { fetch } = window
   window.fetch = async (...request) => {
@@ -44,7 +44,7 @@ beforeEach(async () => {
   await person.focus(labels.table)
 })
 
-test('names that are typed ahead of the network are all stored whole', async () => {
+test('names typed faster than the network are all stored whole', async () => {
   await evaluate(SLOW)
   await person.press('n')
   await person.isIn('#name')
@@ -57,7 +57,7 @@ test('names that are typed ahead of the network are all stored whole', async () 
   expect(names().slice(4)).toEqual(wanted)
 })
 
-test('a name that is refused comes back with its text, and takes no keyboard', async () => {
+test('a refused name is shown again with its text, and does not take the focus', async () => {
   await evaluate(SLOW)
   await person.press('n')
   await person.isIn('#name')
@@ -80,7 +80,7 @@ test('a name that is refused comes back with its text, and takes no keyboard', a
   await until('the first', () => names().includes('first'))
 })
 
-test('an id that is typed as the next one is proposed replaces it', async () => {
+test('an id typed over a proposed one replaces it', async () => {
   await evaluate(BROKEN)
   await person.press('n')
   await person.isIn('#name')
@@ -93,7 +93,7 @@ test('an id that is typed as the next one is proposed replaces it', async () => 
   expect(plants().at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
 })
 
-test('a plant that opens late takes no letter from the search, nor from a cell', async () => {
+test('a plant that opens late takes no letter from the search or a cell', async () => {
   await evaluate(SLOW)
   await person.click(labels.cell('3', 'plant 3'))
   await person.click(labels.search)
@@ -114,7 +114,7 @@ test('a plant that opens late takes no letter from the search, nor from a cell',
   expect(names()).toHaveLength(4)
 })
 
-test('a plant that is created late does not move a user who has gone on in the table', async () => {
+test('a plant that is created late does not move the focus in the table', async () => {
   await evaluate(SLOW)
   await person.press('n')
   await person.isIn('#name')
@@ -127,7 +127,7 @@ test('a plant that is created late does not move a user who has gone on in the t
   expect(names()).toEqual(['Rosa', 'plant 2', 'plant 3', 'plant 4', 'new'])
 })
 
-test('cells that are edited in an outage keep their texts, and are stored after it', async () => {
+test('cells edited during an outage keep their texts, and are stored after it', async () => {
   await evaluate(BROKEN)
   await person.press('ArrowRight')
   for (const text of ['one', 'two', 'three', 'four']) {
@@ -145,7 +145,7 @@ test('cells that are edited in an outage keep their texts, and are stored after 
   await person.lose(labels.text('4 edits not saved yet; retrying'))
 })
 
-test('an edit whose response was lost is undone as any other', async () => {
+test('an edit whose response was lost can be undone like any other', async () => {
   await person.press('ArrowRight')
   for (const text of ['one', 'two']) {
     if (text === 'two') await evaluate(LOST)
@@ -161,7 +161,7 @@ test('an edit whose response was lost is undone as any other', async () => {
   expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
 })
 
-test('a revoked token is asked for at once, and the text of the cell stays', async () => {
+test('a revoked token asks for another at once, and the text of the cell stays', async () => {
   const token = await createToken('typist')
   await person.open('about:blank')
   await openConsole(token)
@@ -181,7 +181,7 @@ test('a revoked token is asked for at once, and the text of the cell stays', asy
   await until(`the text, not ${names()[0]}`, () => names()[0] === `${letters}!`)
 })
 
-test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
+test('a refused cell is marked, and the next one keeps the focus', async () => {
   await evaluate(SLOW)
   await person.press('ArrowRight', 'F2')
   await person.type('mine')

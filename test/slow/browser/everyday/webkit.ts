@@ -1,4 +1,4 @@
-// WebKit as GTK has it, by its WebDriver (https://www.w3.org/TR/webdriver2/), in a display that nobody sees.
+// WebKitGTK, driven by WebDriver (https://www.w3.org/TR/webdriver2/), on a virtual display.
 
 import { join } from 'node:path'
 import { freePort } from '../../../../tools/free-port'
@@ -6,9 +6,9 @@ import { startProcess } from '../../../harness/process'
 import { inTime, until } from '../../../harness/until'
 import { type Driver, inputBy } from './driver'
 
-// Once its page has crashed, the driver no longer responds.
+// After a page crash, the driver no longer responds.
 const PATIENCE_MS = 15_000
-// With two other browsers on two cores, WebKit takes half a minute to start.
+// With two other browsers on two cores, WebKit may need half a minute to start.
 const START_MS = 50_000
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 
@@ -34,7 +34,7 @@ type Session = {
   readonly capabilities: { readonly browserVersion: string }
 }
 
-/** Starts a display without a screen; resolves to its name. */
+/** Starts a virtual display; resolves to its name. */
 async function startDisplay() {
   const server = startProcess([
     'Xvfb',
@@ -70,7 +70,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
       () => true,
       () => false,
     )
-  // It prints nothing when it listens.
+  // The driver prints nothing once it listens.
   await until('WebKitWebDriver', async () => !driver.alive() || (await isReady()))
   const { sessionId, capabilities } = await command<Session>(
     'POST',
@@ -98,7 +98,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
       await send(`/element/${element}/value`, { text: path })
     },
     async [Symbol.asyncDispose]() {
-      // It ends the browser.
+      // Ending the session ends the browser.
       await command('DELETE', session).catch(() => {})
       await driver.kill()
       await display.end()
