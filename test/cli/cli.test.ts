@@ -23,7 +23,7 @@ const COMMANDS = [
 const toFlag = (name: string) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
-test.each(['--help', '-h', 'help'])('lists every command: %s', async (flag) => {
+test.each(['--help', '-h', 'help'])('help lists every command: %s', async (flag) => {
   const { out, err, code } = await runProgram([flag])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
@@ -32,14 +32,14 @@ test.each(['--help', '-h', 'help'])('lists every command: %s', async (flag) => {
   }
 })
 
-test('shows the help without a command, as a usage error', async () => {
+test('a missing command is a usage error with the help', async () => {
   const { out, code } = await runProgram([])
 
   expect(code).toBe(2)
   expect(out).toContain('Usage: plantstore COMMAND')
 })
 
-test.each(['--version', '-v', '-V', 'version'])('prints its version: %s', async (flag) => {
+test.each(['--version', '-v', '-V', 'version'])('%s prints the version', async (flag) => {
   expect(await runProgram([flag])).toEqual({
     out: expect.stringMatching(
       /^plantstore \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{12,40}(-dirty)?)\)\n$/,
@@ -49,7 +49,7 @@ test.each(['--version', '-v', '-V', 'version'])('prints its version: %s', async 
   })
 })
 
-test.each(COMMANDS)('explains each command: %s', async (command) => {
+test.each(COMMANDS)('help explains each command: %s', async (command) => {
   const { out, err, code } = await runProgram([command, '--help'])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
@@ -59,7 +59,7 @@ test.each(COMMANDS)('explains each command: %s', async (command) => {
   expect(await runProgram([command, '-h'])).toEqual({ out, err, code })
 })
 
-test('lists the flag, the default and the environment variable of every option of serve', async () => {
+test('help lists the flag, the default and the environment variable of each option of serve', async () => {
   const { out } = await runProgram(['serve', '--help'])
 
   for (const name of ['host', 'port', 'database', 'maxBodyBytes', 'stopSeconds'] as const) {
@@ -71,7 +71,7 @@ test('lists the flag, the default and the environment variable of every option o
   }
 })
 
-test('ignores the variables of options that a command does not have', async () => {
+test('a command ignores the variables of options that it does not have', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using _ = await folder.serve()
@@ -96,7 +96,7 @@ const linkVariables = (name: string, port = 3000) => ({
   [`${name}_ENV_LANG`]: 'C',
 })
 
-test('no option has a variable that Kubernetes sets for a Service of any name, but PLANTSTORE_PORT', () => {
+test('no option but the port has a variable that Kubernetes may set for a Service', () => {
   const taken = (Object.keys(OPTIONS) as OptionName[])
     .map(variableOf)
     .filter((variable) => variable !== null)
@@ -109,7 +109,7 @@ test('no option has a variable that Kubernetes sets for a Service of any name, b
   expect(taken).toEqual(['PLANTSTORE_PORT'])
 })
 
-test('ignores what Kubernetes sets for a Service named plantstore', async () => {
+test('the variables that Kubernetes sets for a Service named plantstore are ignored', async () => {
   using folder = storeFolder()
   const env = linkVariables('PLANTSTORE')
   const args = ['--unix', folder.file('socket')]
@@ -134,7 +134,7 @@ const unknown = [
   'plantstore_port; did you mean "PLANTSTORE_PORT"?',
 ]
 
-test('serve logs each unknown variable once, with the nearest one', async () => {
+test('serve logs each unknown variable once, with the nearest known one', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve({ env: misspelt })
 
@@ -169,7 +169,7 @@ test.each([
   ['PLANTSTORE_DATABASE', ` 'a.db'`],
   ['PLANTSTORE_DATABASE', `"postgres://127.0.0.1:1/plants"`],
   ['PLANTSTORE_TOKEN', `"token_0123456789abcdef"`],
-])('refuses quotes around a value: %s=%s', async (variable, text) => {
+])('quotes around a value are refused: %s=%s', async (variable, text) => {
   using folder = storeFolder()
   const env = { [variable]: text }
   expect(refusalOf(await runProgram(['serve', '--port', '0'], { env, cwd: folder.path }), 2)).toBe(
@@ -178,7 +178,7 @@ test.each([
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test('opens a file whose name has quotes', async () => {
+test('a file name may contain quotes', async () => {
   using folder = storeFolder()
   const create = (database: string) =>
     runProgram(['import', '--format', 'csv', '-', '--database', database], { cwd: folder.path })
@@ -192,7 +192,7 @@ test('opens a file whose name has quotes', async () => {
   expect(readdirSync(folder.path)).toContain(`"a.db"`)
 })
 
-test('offers no flag for a secret', async () => {
+test('no flag takes a secret', async () => {
   for (const flag of ['--token=pst_0123456789abcdef', '--token-file=/dev/null']) {
     const { err, code } = await runProgram(['serve', flag])
     expect(code).toBe(2)
@@ -220,7 +220,7 @@ test.concurrent.each([
   [['token', 'list', 'a'], 'no name'],
   [['token', 'create', 'a', '--json'], 'token create has no option --json'],
   [['token', 'prune', '--older-than', '0'], '--older-than must be a duration from 1s'],
-] as const)('refuses %j in one line, and does nothing', async (args, named) => {
+] as const)('the words %j are refused in one line and have no effect', async (args, named) => {
   using folder = storeFolder()
 
   const refusal = refusalOf(await runProgram(args, { cwd: folder.path }), 2)
@@ -270,7 +270,7 @@ test.each([
     ['token', 'create', 'a', '--expires', '2030-01-01'],
     '--expires must be a duration from 1s to 1000y, such as 90d; see "plantstore token --help"',
   ],
-] as const)('says what is wrong with %j', async (args, message) => {
+] as const)('the message names the mistake in %j', async (args, message) => {
   using folder = storeFolder()
 
   expect(refusalOf(await runProgram(args, { cwd: folder.path }), 2)).toBe(message)
@@ -282,7 +282,7 @@ test.each([
     '192.0.2.1',
     'cannot listen on 192.0.2.1:0: not an address of this machine; see --host and --port',
   ],
-])('makes no database for a host where it cannot listen: %s', async (host, message) => {
+])('serve creates no database if it cannot listen: %s', async (host, message) => {
   using folder = storeFolder()
   const args = ['serve', '--port', '0', '--host', host]
 
@@ -290,7 +290,7 @@ test.each([
   expect(existsSync(folder.database)).toBeFalse()
 })
 
-test('creates no database if the port is in use', async () => {
+test('serve creates no database if the port is in use', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
@@ -300,7 +300,7 @@ test('creates no database if the port is in use', async () => {
   expect(existsSync(folder.file('other.db'))).toBe(false)
 })
 
-test('treats words after "--" as arguments', async () => {
+test('words after "--" are arguments', async () => {
   const { err } = await runProgram(['serve', '--', '--port'])
 
   expect(err).toContain('serve takes no arguments, only options: "--port"')
@@ -310,7 +310,7 @@ test.each([
   ['PLANTSTORE_PORT', 'http'],
   ['PLANTSTORE_STOP_SECONDS', '1s'],
   ['PLANTSTORE_LOG_REQUESTS', 'TRUE'],
-])('refuses %s=%s in one line that names it', async (name, value) => {
+])('the message names a refused variable: %s=%s', async (name, value) => {
   using folder = storeFolder()
 
   const { err, code } = await runProgram(['serve'], { cwd: folder.path, env: { [name]: value } })
@@ -319,7 +319,7 @@ test.each([
   expect(err).toMatch(new RegExp(`^plantstore: ${name} must be .+\n$`))
 })
 
-test('reads options from the environment, and a flag wins', async () => {
+test('a flag takes precedence over an environment variable', async () => {
   using folder = storeFolder()
   const env = {
     PLANTSTORE_HOST: '0.0.0.0',

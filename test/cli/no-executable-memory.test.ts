@@ -12,7 +12,7 @@ const LIMITED = ['bash', '-c', 'ulimit -v 2000000; exec "$@"', 'bash']
 test.each([
   ['serve', ['serve', '--port', '0']],
   ['import', ['import', 'plants.ndjson']],
-])('%s says why it cannot start, and leaves nothing behind', async (_, args) => {
+])('%s says why it cannot start, and leaves no file', async (_, args) => {
   using folder = storeFolder()
   await Bun.write(folder.file('plants.ndjson'), '{"id":1,"name":"Rose"}\n')
   expect(refusalOf(await runProgram(args, { cwd: folder.path, under: LIMITED }))).toMatch(REASON)
@@ -22,7 +22,7 @@ test.each([
 test.each([
   ['export', ['export']],
   ['restore', ['restore', 'plants.db', '--database', 'other.db']],
-])('%s reports the reason in one line, and leaves nothing behind', async (_, args) => {
+])('%s reports the reason in one line, and leaves no file', async (_, args) => {
   using folder = storeFolder()
   const database = ['--database', folder.database]
   await runProgram(['import', '-', '--format', 'ndjson', ...database], {

@@ -79,13 +79,13 @@ const testKept = (
   run: (store: Store, database: ChangeLogDatabase) => Promise<void>,
 ): void => test(title, async (database) => run(await database.open(DAY_MS), database))
 
-test('is not kept unless asked for', async (database) => {
+test('the change log is off by default', async (database) => {
   expect((await database.open(null)).changeLog).toBeUndefined()
   expect((await database.open('off')).changeLog).toBeUndefined()
 })
 
 testKept(
-  'has each change that took effect, in order, with what was before and who asked',
+  'the change log has each effective change, in order, with the old values and the author',
   async (store) => {
     const began = Date.now()
     await store.createPlant({ id: 9007199254740993n, name: 'Rose', tag: 'shrub' }, { origin })
@@ -124,13 +124,13 @@ testKept(
   },
 )
 
-testKept('has creates of one commit in the order of the calls', async (store) => {
+testKept('the change log has creates of one commit in the order of the calls', async (store) => {
   await Promise.all([3n, 1n, 2n].map((id) => store.createPlant({ id, name: 'Rose' })))
 
   expect((await follow(store)).map(({ id }) => id)).toEqual([3n, 1n, 2n])
 })
 
-testKept('has what a batch of puts created and replaced, and nothing unchanged', async (store) => {
+testKept('a batch of puts adds only the plants that it created or replaced', async (store) => {
   await store.createPlants(range(1, 3))
   const before = await end(store)
   const put = [...range(1, 2), { id: 3n, name: 'Oak', tag: 'tree' }, { id: -7n, name: 'Elm' }]
@@ -148,7 +148,7 @@ testKept('has what a batch of puts created and replaced, and nothing unchanged',
   expect(replay(await follow(store))).toEqual(await allPlants(store))
 })
 
-testKept('has what a batch of deletes removed, and nothing else', async (store) => {
+testKept('a batch of deletes adds only the plants that it removed', async (store) => {
   await store.createPlants(range(1, 3))
   const before = await end(store)
   const sent = [...range(1, 1), { id: 2n, name: 'other' }, { id: 3n, name: 'n2' }, ...range(4, 1)]
@@ -170,7 +170,7 @@ testKept('has what a batch of deletes removed, and nothing else', async (store) 
   expect(replay(await follow(store))).toEqual(await allPlants(store))
 })
 
-testKept('replays to the stored plants when many changes share commits', async (store) => {
+testKept('a replay of changes that share commits yields the stored plants', async (store) => {
   const ids = range(1, 20).map(({ id }) => id)
   let done = 0
   const attempts = Array.from({ length: 600 }, (_, index) => {
@@ -194,7 +194,7 @@ testKept('replays to the stored plants when many changes share commits', async (
 })
 
 testKept(
-  'has the history of one plant, the newest first, page by page, even if it is gone',
+  'the history of one plant is listed from the newest, page by page, even if it is gone',
   async (store) => {
     await store.createPlants(range(1, 3))
     for (let version = 1; version <= 4; version++) {
@@ -215,7 +215,7 @@ testKept(
   },
 )
 
-testKept('has the history of all plants, the newest first, page by page', async (store) => {
+testKept('the history of all plants is listed from the newest, page by page', async (store) => {
   await store.createPlants(range(1, 5))
   await store.patchPlant(3n, { name: 'v1' })
   const changeLog = changeLogOf(store)
@@ -227,7 +227,7 @@ testKept('has the history of all plants, the newest first, page by page', async 
   expect((await changeLog.history(null, { limit: 6 })).next).toBeUndefined()
 })
 
-test('continues after a cursor, and after a restart without the option', async (database) => {
+test('the change log continues after a cursor, and after a restart without the option', async (database) => {
   let store = await database.open(DAY_MS)
   await store.createPlants(range(1, 3))
   const [first, second, third] = await follow(store)
@@ -239,7 +239,7 @@ test('continues after a cursor, and after a restart without the option', async (
   expect((await follow(store, third?.cursor)).map(({ id }) => id)).toEqual([9n])
 })
 
-test('begins anew after it was ended, with the stored plants', async (database) => {
+test('a change log that was ended starts again with the stored plants', async (database) => {
   let store = await database.open(DAY_MS)
   await store.createPlants(range(1, 3))
   const old = await end(store)
@@ -258,7 +258,7 @@ test('begins anew after it was ended, with the stored plants', async (database) 
   )
 })
 
-test('refuses a cursor of another store, a future one, and malformed ones', async (database, make) => {
+test('the cursor of another store, a future one and malformed ones are refused', async (database, make) => {
   await using other = await make()
   const store = await database.open(DAY_MS)
   await store.createPlant({ id: 1n, name: 'Oak' })
@@ -283,7 +283,7 @@ test('refuses a cursor of another store, a future one, and malformed ones', asyn
   }
 })
 
-testKept('reads less at once if entries are long, but at least one', async (store) => {
+testKept('a page of long entries is shorter, but has at least one', async (store) => {
   const long = 'o'.repeat(200_000)
   for (let id = 1n; id <= 3n; id++) await store.createPlant({ id, name: long })
 
@@ -297,7 +297,7 @@ testKept('reads less at once if entries are long, but at least one', async (stor
   expect(page.next).toBe(page.entries[0]?.cursor ?? '')
 })
 
-testKept('reads a page of 1000 entries, if they are short', async (store) => {
+testKept('a page has 1000 short entries', async (store) => {
   await store.createPlants(range(0, 1000))
   await store.createPlant({ id: 1000n, name: 'Oak' })
 
@@ -309,7 +309,7 @@ testKept('reads a page of 1000 entries, if they are short', async (store) => {
   expect(newest.entries[0]?.id).toBe(1000n)
 })
 
-test('refuses a cursor of changes that an older copy of the database lacks, and continues after one that it has', async (database) => {
+test('an older copy of the database refuses a cursor of changes that it lacks, and continues after others', async (database) => {
   let store = await database.open(DAY_MS)
   await store.createPlants(range(1, 2))
   const common = await end(store)
@@ -332,7 +332,7 @@ test('refuses a cursor of changes that an older copy of the database lacks, and 
   expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
 })
 
-test('refuses a cursor of an entry that both copies have removed', async (database) => {
+test('the cursor of an entry that both copies have removed is refused', async (database) => {
   let store = await database.open(1000)
   await store.createPlant({ id: 1n, name: 'n' })
   const putBack = await database.copy()
@@ -351,7 +351,7 @@ test('refuses a cursor of an entry that both copies have removed', async (databa
   expect(await follow(store, own)).toEqual([])
 })
 
-testKept('has the changes of other processes, and notifies listeners', async (store, database) => {
+testKept('changes of other processes are logged and notify listeners', async (store, database) => {
   let woken = 0
   let wake = Promise.withResolvers<void>()
   const stop = changeLogOf(store).watch(() => {
@@ -384,7 +384,7 @@ testKept('has the changes of other processes, and notifies listeners', async (st
   expect(woken).toBe(before)
 })
 
-testKept('notifies listeners of a change before its client is answered', async (store) => {
+testKept('listeners are notified of a change before its client gets a response', async (store) => {
   let seen = false
   const stop = changeLogOf(store).watch(() => {
     seen = true
@@ -395,7 +395,7 @@ testKept('notifies listeners of a change before its client is answered', async (
   stop()
 })
 
-test('keeps its retention period over restarts without the option', async (database) => {
+test('the retention period is kept after restarts without the option', async (database) => {
   await (await database.open(DAY_MS)).createPlants(range(1, 3))
   let store = await database.open(null)
   await Bun.sleep(1500)
@@ -410,7 +410,7 @@ test('keeps its retention period over restarts without the option', async (datab
   expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
 })
 
-test('removes old entries, and refuses cursors of removed places', async (database) => {
+test('old entries are removed, and their cursors refused', async (database) => {
   let store = await database.open(DAY_MS)
   await store.createPlants(range(1, 1700))
   const [first] = (await changeLogOf(store).read({ limit: 1 })).entries

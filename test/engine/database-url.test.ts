@@ -60,7 +60,7 @@ test.each([
   ['sslmode=verify-ca&sslrootcert=/ca.pem', 'verify-ca', '/ca.pem'],
   ['sslrootcert=%2Fca.pem', 'verify-full', '/ca.pem'],
   ['sslrootcert=system', 'verify-full', null],
-])('the URL of a server says how the server is verified: %s', (query, sslmode, caFile) => {
+])('the URL of a server determines how it is verified: %s', (query, sslmode, caFile) => {
   expect(parse(`postgres://u@db.example/n?${query}`)).toMatchObject({ sslmode, caFile })
 })
 
@@ -140,7 +140,7 @@ test.each([
   'postgres://u:geheim@h/n?password=geheim',
   'postgres://u:geheim%@h/n',
   'postgres://u@srv:geheim@h/n',
-])('the URL of a server is refused without a word of its password: %s', (url) => {
+])('the URL of a server is refused without showing its password: %s', (url) => {
   const message = refusal(url)
 
   expect(message).not.toBe('accepted')
@@ -177,7 +177,7 @@ test.each([
   ['postgresql:/plants'],
   ['jdbc:postgresql://db/plants'],
   ['mysql://db/plants'],
-])('a name that looks like a server is refused, and makes no file: %s', async (database) => {
+])('a name that looks like a server is refused, and no file is created: %s', async (database) => {
   using folder = temporaryFolder()
   const options = { cwd: folder.path, stdin: '{"id":1,"name":"x"}\n' }
   const words = ['import', '-', '--format', 'ndjson']
@@ -202,7 +202,7 @@ test('a name that looks like a server is a file if it begins with ./', async () 
   expect(readdirSync(folder.path)).toContain('postgres:plants')
 })
 
-test('the password comes from the URL, from a file without its line break, or from PGPASSWORD', async () => {
+test('the password comes from the URL, a file or PGPASSWORD', async () => {
   using folder = temporaryFolder()
   await Bun.write(folder.file('password'), ' geheim \n')
   const file = { databasePassword: 'other', databasePasswordFile: folder.file('password') }
@@ -230,7 +230,7 @@ test.each([
   [['frob', 'postgres://u:geheim@h/n']],
   [['postgres://u:geh@eim@h/n']],
   [['serve', '--help', '--database', 'postgres://u:geh/eim@h/n']],
-])('the password is refused in a command line: %j', async (args) => {
+])('a password in a command line is refused: %j', async (args) => {
   const refusal = refusalOf(await runProgram(args), 2)
   expect(refusal).toMatch(/^every user of this machine can see a password .+$/)
   expect(refusal).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD')

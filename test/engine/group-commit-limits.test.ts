@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLedger, turns } from '../harness/ledger'
 
-test('refuses the write beyond the limit of the queue with "busy", and commits the queue', async () => {
+test('a write over the limit of the queue fails with "busy", and the queue is committed', async () => {
   const { group, submit, batches, run, end } = createLedger({ queuedWrites: 2 })
   const taken = [submit('a')]
   await turns()
@@ -20,7 +20,7 @@ test('refuses the write beyond the limit of the queue with "busy", and commits t
   await later
 })
 
-test('refuses a write beyond the bytes of the queue with "busy", but never a lone one', async () => {
+test('a write over the size limit of the queue fails with "busy", unless it is alone', async () => {
   const { submit, batches, end } = createLedger({ queuedBytes: 10 })
   const taken = [submit('a', 1000)]
   await turns()
@@ -33,7 +33,7 @@ test('refuses a write beyond the bytes of the queue with "busy", but never a lon
   expect(batches.flat()).toEqual(['a', 'b', 'c'])
 })
 
-test('counts the bytes left in the queue after a batch is taken', async () => {
+test('the size of the queue excludes a batch that was taken', async () => {
   const { submit, batches, end } = createLedger({ batchWrites: 1, queuedBytes: 20 })
   const taken = [submit('a', 5), submit('b', 5), submit('c', 5)]
   await turns()
@@ -50,7 +50,7 @@ test('counts the bytes left in the queue after a batch is taken', async () => {
   await Promise.all(taken)
 })
 
-test('the queue is drained when no write waits or commits', async () => {
+test('the queue is drained once no write waits or is being committed', async () => {
   const { group, submit, batches, run, end } = createLedger()
   await group.whenIdle()
   const first = submit('a')

@@ -3,7 +3,7 @@ import { GroupCommit } from '../../src/engine/commit/group-commit'
 import { DONE, type Outcome } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
-test('commits the changes of one turn of the event loop together, in their order', async () => {
+test('writes of one turn of the event loop are committed together, in their order', async () => {
   const { submit, batches, end } = createLedger()
   const all = Promise.all(['a', 'b', 'c'].map((change) => submit(change)))
   await turns()
@@ -13,7 +13,7 @@ test('commits the changes of one turn of the event loop together, in their order
   await all
 })
 
-test('acknowledges a change only after its commit', async () => {
+test('a write is acknowledged only after its commit', async () => {
   const { submit, end } = createLedger()
   let isAnswered = false
   const change = submit('a').then(() => {
@@ -27,7 +27,7 @@ test('acknowledges a change only after its commit', async () => {
   expect(isAnswered).toBeTrue()
 })
 
-test('commits writes that arrive during a commit with the next one', async () => {
+test('writes that arrive during a commit join the next one', async () => {
   const { group, submit, batches, end } = createLedger()
   const first = submit('a')
   await turns()
@@ -45,7 +45,7 @@ test('commits writes that arrive during a commit with the next one', async () =>
   expect(group.queueLength).toBe(0)
 })
 
-test('acknowledges a commit first, so that returning clients join the next one', async () => {
+test('a commit is acknowledged first, so that returning clients join the next one', async () => {
   const { submit, batches, end } = createLedger()
   const first = submit('a')
   await turns()
@@ -59,7 +59,7 @@ test('acknowledges a commit first, so that returning clients join the next one',
   await Promise.all([second, third])
 })
 
-test('commits a batch as soon as it is full, however many writes are expected', async () => {
+test('a full batch is committed at once, however many writes are expected', async () => {
   const { submit, batches, advance, end } = createLedger({ batchWrites: 2 })
   const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((change) => submit(change)))
   await turns()
@@ -75,7 +75,7 @@ test('commits a batch as soon as it is full, however many writes are expected', 
   await all
 })
 
-test('does not delay a lone change', async () => {
+test('a lone write is not delayed', async () => {
   const { submit, batches, advance, end } = createLedger()
   for (const change of ['a', 'b', 'c']) {
     const answer = submit(change)
@@ -87,7 +87,7 @@ test('does not delay a lone change', async () => {
   }
 })
 
-test('holds the next batch on a slow disk until the clients just answered are back', async () => {
+test('the next batch waits on a slow disk until the acknowledged clients are back', async () => {
   const { submit, batches, advance, end } = createLedger()
   const first = [submit('a'), submit('b')]
   await turns()
@@ -109,7 +109,7 @@ test('holds the next batch on a slow disk until the clients just answered are ba
   await Promise.all(second)
 })
 
-test('a hold ends once, when all clients are back', async () => {
+test('the wait ends once, when all clients are back', async () => {
   const { submit, batches, advance, end } = createLedger()
   const all = [submit('a'), submit('b')]
   await turns()
@@ -149,7 +149,7 @@ async function holdAfter(commit: number): Promise<number> {
   return held
 }
 
-test('holds for half the time of a commit if the other clients do not return', async () => {
+test('the wait lasts half the time of a commit if the other clients do not return', async () => {
   const held = await holdAfter(200)
   expect(held).toBeGreaterThanOrEqual(100)
   expect(held).toBeLessThan(102)
@@ -180,7 +180,7 @@ function commitsOf(commitMs: number) {
   return { ...time, group, sizes, finish }
 }
 
-test('holds on a quick disk too, so that two half batches do not alternate', async () => {
+test('the next batch waits on a quick disk too, so that half batches do not alternate', async () => {
   const { sizes, group, sleep, finish } = commitsOf(1)
   const client = async (pause: number) => {
     await sleep(pause)
@@ -218,27 +218,27 @@ async function load(
 const countWhole = (sizes: number[], clients = CLIENTS) =>
   sizes.filter((size) => size === clients).length
 
-test('lets halves of a round alternate if serving takes longer than committing', async () => {
+test('halves of a round alternate if serving takes longer than committing', async () => {
   const sizes = await load(40, 2, 0.2)
   expect(countWhole(sizes)).toBeLessThan(20)
 })
 
-test('commits a round of fewer than 32 whole, however long it takes to serve', async () => {
+test('a round of fewer than 32 is committed whole, however long it takes to serve', async () => {
   const sizes = await load(40, 2, 0.4, 31)
   expect(countWhole(sizes, 31)).toBeGreaterThan(30)
 })
 
-test('lets halves of a round of 32 alternate', async () => {
+test('halves of a round of 32 alternate', async () => {
   const sizes = await load(40, 2, 0.4, 32)
   expect(countWhole(sizes, 32)).toBeLessThan(20)
 })
 
-test('commits a round whole if committing takes longer than serving', async () => {
+test('a round is committed whole if committing takes longer than serving', async () => {
   const sizes = await load(20, 50, 0)
   expect(countWhole(sizes)).toBeGreaterThan(10)
 })
 
-test('commits a burst whole after a pause', async () => {
+test('a burst after a pause is committed whole', async () => {
   const { group, submit, batches, run, advance, end } = createLedger()
   for (let burst = 1; burst <= 3; burst++) {
     const changes = Promise.all(Array.from({ length: CLIENTS }, () => submit('a')))
@@ -250,7 +250,7 @@ test('commits a burst whole after a pause', async () => {
   }
 })
 
-test('after a quick commit, waits for some turns of the event loop only', async () => {
+test('the wait after a quick commit is only some turns of the event loop', async () => {
   const { submit, batches, end } = createLedger()
   const first = [submit('a'), submit('b')]
   await turns()
@@ -266,11 +266,11 @@ test('after a quick commit, waits for some turns of the event loop only', async 
   expect(waited).toBeLessThan(30)
 })
 
-test('holds for a moment only after a commit that stalled', async () => {
+test('the wait after a commit that stalled is short', async () => {
   expect(await holdAfter(1200)).toBeLessThan(252)
 })
 
-test('refuses one change of a batch alone', async () => {
+test('one refused write does not affect others of its batch', async () => {
   const { submit, end } = createLedger()
   const changes = Promise.allSettled([submit('a'), submit('no'), submit('c')])
   await turns()
@@ -282,7 +282,7 @@ test('refuses one change of a batch alone', async () => {
   expect(results[1]).toHaveProperty('reason.message', 'no')
 })
 
-test('refuses every change of a failed batch, and continues', async () => {
+test('every write of a failed batch fails, and the next is committed', async () => {
   const { submit, batches, run, end } = createLedger()
   const changes = Promise.allSettled([submit('a'), submit('b')])
   await turns()
@@ -298,7 +298,7 @@ test('refuses every change of a failed batch, and continues', async () => {
   expect(batches).toEqual([['a', 'b'], ['c']])
 })
 
-test('acknowledges a batch in doubt once it is settled, and commits others meanwhile', async () => {
+test('a batch in doubt is acknowledged once it is settled, and others are committed meanwhile', async () => {
   const settled = Promise.withResolvers<readonly Outcome[]>()
   const commits = [{ inDoubt: settled.promise }, [DONE]]
   const group = new GroupCommit<string>(async () => commits.shift() ?? [], ROOMY)
@@ -317,7 +317,7 @@ test('acknowledges a batch in doubt once it is settled, and commits others meanw
   expect(b).toHaveProperty('reason.error', 'storage failed')
 })
 
-test('makes no commit if every client has gone', async () => {
+test('no commit is made if every client has gone', async () => {
   const batches: string[][] = []
   const group = new GroupCommit<string>(async (batch) => {
     batches.push(batch)
@@ -332,7 +332,7 @@ test('makes no commit if every client has gone', async () => {
   expect(batches).toEqual([])
 })
 
-test('a change without an outcome fails with 50001', async () => {
+test('a write without an outcome fails with 50001', async () => {
   const group = new GroupCommit<string>(async (batch) => batch.slice(1).map(() => DONE), ROOMY)
   const results = await Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
 

@@ -46,7 +46,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('delete'), id, precondition, origin }),
 )
 
-test('decides a batch in memory as SQLite would, and writes its net effect', () => {
+test('a batch is decided in memory as SQLite would, and its net effect is written', () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   writeFileSync(path, '')
@@ -112,27 +112,24 @@ test('decides a batch in memory as SQLite would, and writes its net effect', () 
 test.each([
   ['stored already', 'old', 'is already stored, with the same fields'],
   ['taken', 'other', 'belongs to a different plant'],
-] as const)(
-  'a batch that is refused with "%s" names the plant and the reason',
-  (error, name, why) => {
-    const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
-    const rows: PlantRow[] = [
-      [1, 'new', null],
-      [2, name, null],
-    ]
+] as const)('the refusal "%s" of a batch names the plant and the reason', (error, name, why) => {
+  const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
+  const rows: PlantRow[] = [
+    [1, 'new', null],
+    [2, name, null],
+  ]
 
-    const entries: NewEntry[] = []
+  const entries: NewEntry[] = []
 
-    expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
-      error,
-      message: `nothing was created: plants[1], id 2 ${why}`,
-    })
-    expect(entries).toEqual([])
-    expect(changed.size).toBe(0)
-  },
-)
+  expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
+    error,
+    message: `nothing was created: plants[1], id 2 ${why}`,
+  })
+  expect(entries).toEqual([])
+  expect(changed.size).toBe(0)
+})
 
-test('a batch of deletes removes unchanged plants, and names the others', () => {
+test('a batch of deletes removes unchanged plants, and reports the others', () => {
   const stored: PlantRow[] = [
     [1, 'old', null],
     [2, 'old', 't'],
@@ -158,7 +155,7 @@ test.each<PlantWrite>([
     origin: null,
   },
   { kind: 'changeAll', rows: [[1, { name: 'new' }, null]], action: 'patch', origin: null },
-])('refuses a batch of which a trigger of another program discards a row: %j', (write) => {
+])('a batch is refused if a trigger discards a row: %j', (write) => {
   const { state } = overlay(() => null)
   const discarding: State = { ...state, insert: () => false, allOrNone: (act) => act(discarding) }
   const entries: NewEntry[] = []

@@ -54,7 +54,7 @@ async function startService() {
   }
 }
 
-test('a million uses in a minute take one write, even if a write fails in between', () => {
+test('a million uses in a minute cost one write, even if one fails in between', () => {
   const writes: [string, number][] = []
   const record = createUseRecorder((hash, hour) => {
     writes.push([hash, hour])
@@ -73,7 +73,7 @@ test('a million uses in a minute take one write, even if a write fails in betwee
   expect(writes.slice(1)).toEqual([[token.hash, START + HOUR]])
 })
 
-test('a refused token does not count as used; one whose scope is too narrow does', async () => {
+test('a token with too narrow a scope counts as used, a refused one does not', async () => {
   await using service = await startService()
   const { store, request } = service
   const expired = issueToken('expired', 'read', 1000, START - 1000)

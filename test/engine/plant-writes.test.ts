@@ -38,7 +38,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a replacement', (store) => store.replacePlant({ id: 1n, name: 'a' }), { row: [1, 'a', null] }],
   ['a patch', (store) => store.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
   ['a delete', (store) => store.deletePlant(1n), DONE],
-])('followers of the change log are woken by %s', async (_, change, outcome) => {
+])('followers of the change log are notified of %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(1)
 })
 
@@ -47,7 +47,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a batch of patches without a change', patchAll, none],
   ['a batch of deletes without a delete', deleteAll, none],
   ['a batch that is refused', putAll, { error: 'unexpected' }],
-])('followers of the change log are not woken by %s', async (_, change, outcome) => {
+])('followers of the change log are not notified of %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(0)
 })
 

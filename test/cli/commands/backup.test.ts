@@ -5,7 +5,7 @@ import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
-test('backs up a database while a daemon serves it, tokens included', async () => {
+test('a backup can be made while a daemon serves, and includes tokens', async () => {
   using folder = storeFolder()
   const copy = folder.file('copy.db')
   await using daemon = await folder.serve()
@@ -26,7 +26,7 @@ test('backs up a database while a daemon serves it, tokens included', async () =
   ])
 })
 
-test('never writes over a file with a backup', async () => {
+test('backup never overwrites a file', async () => {
   using folder = storeFolder()
   const copy = folder.file('copy.db')
   await folder.fill(3)
@@ -38,7 +38,7 @@ test('never writes over a file with a backup', async () => {
   expect(readFileSync(copy, 'utf8')).toBe('precious')
 })
 
-test('says in one line that the folder of a file is missing', async () => {
+test('the message says in one line that the folder of a file is missing', async () => {
   using folder = storeFolder()
   const { database } = folder
   await folder.fill(3)
@@ -56,7 +56,7 @@ test('says in one line that the folder of a file is missing', async () => {
   }
 })
 
-test('finds a damaged page, and refuses to back it up or restore it', async () => {
+test('check finds a damaged page, which backup and restore refuse', async () => {
   using folder = storeFolder()
   const { database } = folder
   await folder.fill(5000)

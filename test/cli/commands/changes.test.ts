@@ -21,7 +21,7 @@ const linesOf = (text: string): Line[] =>
 test.each([
   ['the file', ofFile],
   ['the daemon', ofDaemon],
-])('prints the change log of %s, with exact ids, and continues after a cursor', async (_, from) => {
+])('changes prints exact ids from %s, and continues after a cursor', async (_, from) => {
   await daemon.create(9223372036854775807n, 'a')
   await daemon.fetch('/plants/9223372036854775807', { method: 'DELETE' })
 
@@ -41,7 +41,7 @@ test.each([
 test.each([
   ['the file', ofFile],
   ['the daemon', ofDaemon],
-])('follows %s until it is interrupted', async (_, from) => {
+])('changes follows %s until it is interrupted', async (_, from) => {
   const args = ['changes', '--follow', '--after', 'now', ...from()]
   await using child = startProgram(args, { env })
   // It has begun when the first change appears.
@@ -61,7 +61,7 @@ test.each([
   expect(ids[0]).toBeGreaterThanOrEqual(first)
 })
 
-test('prints more than a page', async () => {
+test('changes prints more than one page', async () => {
   const plants = Array.from({ length: 1000 }, (_, index) => ({ id: -1 - index, name: 'a' }))
   for (const method of ['POST', 'DELETE'] as const) {
     if (method === 'POST') await daemon.fetch('/plants/batch', { json: { plants } })
@@ -72,7 +72,7 @@ test('prints more than a page', async () => {
   expect(linesOf(out).filter(({ id }) => id < 0)).toHaveLength(2000)
 })
 
-test('ends, although others add an entry for each page that it reads', async () => {
+test('changes ends even if an entry is added for each page that it reads', async () => {
   let id = 2e9
   await using proxy = Bun.serve({
     port: 0,
@@ -90,7 +90,7 @@ test('ends, although others add an entry for each page that it reads', async () 
   expect(linesOf(out).length).toBeGreaterThan(0)
 })
 
-test('reports wrong usage in one line', async () => {
+test('wrong usage of changes is reported in one line', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
   const run = async (args: readonly string[], environment = env) => {
     const { err, code } = await runProgram(['changes', ...args], { env: environment })

@@ -36,7 +36,7 @@ async function completed(shell: string, line: string): Promise<string[]> {
 
 const shells = ['bash', 'zsh', 'fish'].filter((shell) => Bun.which(shell) !== null)
 
-test.each(shells)('completes commands, flags and files in %s', async (shell) => {
+test.each(shells)('commands, flags and files are completed in %s', async (shell) => {
   expect(await completed(shell, 'plantstore re')).toEqual(['restore'])
   expect(await completed(shell, 'plantstore serve --max')).toEqual(['--max-body-bytes'])
   expect(await completed(shell, 'plantstore export --f')).toEqual(['--format'])
@@ -46,7 +46,7 @@ test.each(shells)('completes commands, flags and files in %s', async (shell) => 
 })
 
 test.each(shells.filter((shell) => shell !== 'fish'))(
-  'completes the actions of a command in %s',
+  'the actions of a command are completed in %s',
   async (shell) => {
     expect(await completed(shell, 'plantstore token cr')).toEqual(['create'])
     expect(await completed(shell, 'plantstore completion f')).toEqual(['fish'])
@@ -54,7 +54,7 @@ test.each(shells.filter((shell) => shell !== 'fish'))(
   },
 )
 
-test.skipIf(Bun.which('bash') === null)('the line in its help works in bash', async () => {
+test.skipIf(Bun.which('bash') === null)('the line in the help works in bash', async () => {
   const { out } = await runProgram(['completion', '--help'])
   const [, line = 'false'] = /^ {2}(source .* bash\))$/m.exec(out) ?? []
   const script = `plantstore() { ${asFunction} "$@"; }\n${line}\ncomplete -p plantstore`
@@ -64,13 +64,13 @@ test.skipIf(Bun.which('bash') === null)('the line in its help works in bash', as
   expect(stdout.toString()).toBe('complete -o default -F _plantstore plantstore\n')
 })
 
-test('refuses a shell that it does not know', async () => {
+test('an unknown shell is refused', async () => {
   expect(refusalOf(await runProgram(['completion', 'csh']), 2)).toBe(
     'give one shell: bash, zsh or fish; see "plantstore completion --help"',
   )
 })
 
-test('prints the help of a command that follows the word help', async () => {
+test('the word help before a command prints its help', async () => {
   const [byWord, byFlag] = await Promise.all([
     runProgram(['help', 'restore']),
     runProgram(['restore', '--help']),

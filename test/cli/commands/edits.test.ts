@@ -24,7 +24,7 @@ type Served = Awaited<ReturnType<typeof serve>>
 const entriesOf = async (daemon: Served): Promise<Entry[]> =>
   ((await (await daemon.fetch('/plants/changes')).json()) as { changes: Entry[] }).changes
 
-test('a backup has the edits of other programs, warns of a wrong number of plants, and is complete', async () => {
+test('backup keeps the edits of other programs, and warns of a wrong number of plants', async () => {
   using folder = storeFolder()
   const [database, copy] = [folder.database, folder.file('copy.db')]
   await using _daemon = await serve(database)
@@ -45,7 +45,7 @@ test('a backup has the edits of other programs, warns of a wrong number of plant
   expect(db.query('SELECT name FROM plants WHERE id = 2').get()).toEqual({ name: 'Edited' })
 })
 
-test('the number of plants is corrected beside a daemon, with the statement that check prints', async () => {
+test('the statement that check prints corrects the number of plants while a daemon serves', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await serve(database)
@@ -62,7 +62,7 @@ test('the number of plants is corrected beside a daemon, with the statement that
   expect(status.plants).toBe(4)
 })
 
-test('later entries have the edited values as the old ones', async () => {
+test('later entries have the edited values as old values', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await serve(database)

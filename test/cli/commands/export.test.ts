@@ -11,7 +11,7 @@ setDefaultTimeout(PATIENCE_MS)
 const inShell = (line: string) => ['bash', '-c', `set -o pipefail; "$0" "$@" ${line}`]
 
 test.each([1, 5000])(
-  'ends with 74 where the output cannot be written: %d plants',
+  'export exits with 74 if the output cannot be written: %d plants',
   async (plants) => {
     using folder = storeFolder()
     const { database } = folder
@@ -36,7 +36,7 @@ test.each([1, 5000])(
 test.each([
   ['standard output', '| head -n 1'],
   ['a named pipe', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
-])('ends when its reader has gone: %s', async (_, to) => {
+])('export ends when its reader has gone: %s', async (_, to) => {
   using folder = storeFolder()
   await folder.fill(20_000)
 
@@ -53,7 +53,7 @@ test.each([
 test.each([
   ['a process', '>(cat > out.ndjson); wait $!'],
   ['standard output', '/dev/stdout | cat > out.ndjson'],
-])('writes to a named pipe: %s', async (_, to) => {
+])('export writes to a named pipe: %s', async (_, to) => {
   using folder = storeFolder()
   await folder.fill(2)
 
@@ -68,7 +68,7 @@ test.each([
   )
 })
 
-test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', async () => {
+test.skipIf(!hasScript)('export draws no progress bar if the plants go to a terminal', async () => {
   using folder = storeFolder()
   await folder.fill(3000)
 
@@ -81,7 +81,7 @@ test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', 
   expect(stdout.toString()).not.toContain('plants/s')
 })
 
-test('writes to standard output for the name "-", and creates no file', async () => {
+test('the name "-" means standard output, and creates no file', async () => {
   using folder = storeFolder()
   await folder.fill(1)
 
@@ -91,7 +91,7 @@ test('writes to standard output for the name "-", and creates no file', async ()
   expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
 })
 
-test('never writes over the database', async () => {
+test('export never overwrites the database', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve()
@@ -125,7 +125,7 @@ test.each([
   )
 })
 
-test('prefixes formulas with an apostrophe if --escape-formulas is given', async () => {
+test('--escape-formulas prefixes formulas with an apostrophe', async () => {
   using folder = storeFolder()
   const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']
   const stdin = names
@@ -144,7 +144,7 @@ test('prefixes formulas with an apostrophe if --escape-formulas is given', async
   expect(none.err).toStartWith('plantstore: --escape-formulas is for CSV; ')
 })
 
-describe('a workbook', () => {
+describe('an exported workbook', () => {
   const PLANTS = [
     { id: 9007199254740993n, name: '000107', tag: '3/4' },
     { id: 9223372036854775807n, name: '=1+1' },
@@ -165,7 +165,7 @@ describe('a workbook', () => {
     return { database, list, ...(await folder.run(['export', list])) }
   }
 
-  test('has every plant as text, and changes none when it is imported with --replace', async () => {
+  test('has every plant as text, and changes none if it is imported with --replace', async () => {
     using folder = storeFolder()
     const { database, list, err, code } = await exportBook(folder, PLANTS)
     const before = storedPlants(database)
@@ -180,7 +180,7 @@ describe('a workbook', () => {
     expect(storedPlants(other)).toEqual(before)
   })
 
-  test('says which texts it cannot keep', async () => {
+  test('comes with a message about texts that it cannot keep', async () => {
     using folder = storeFolder()
     const { err, code } = await exportBook(folder, [
       { id: 1, name: 'Fern' },

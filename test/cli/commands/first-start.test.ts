@@ -30,7 +30,7 @@ const HINT_LINE = /^(to make another token: .*)\n/m
 
 const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-test('prints the first token of a new store, with a curl line that works as pasted', async () => {
+test('serve prints the first token of a new store, with a curl line that works as pasted', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve({ env })
@@ -45,18 +45,15 @@ test('prints the first token of a new store, with a curl line that works as past
   expect(daemon.err()).not.toContain(token)
 })
 
-test.skipIf(!hasIpv6)(
-  'quotes a URL with an IPv6 address, whose brackets are a pattern for a shell',
-  async () => {
-    using folder = storeFolder()
-    const args = ['--host', '::1']
-    await using daemon = await folder.serve({ env, args })
+test.skipIf(!hasIpv6)('the curl line quotes the brackets of an IPv6 address', async () => {
+  using folder = storeFolder()
+  const args = ['--host', '::1']
+  await using daemon = await folder.serve({ env, args })
 
-    expect(await printed(daemon, CURL_LINE)).toEndWith(` '${daemon.url}/plants'`)
-  },
-)
+  expect(await printed(daemon, CURL_LINE)).toEndWith(` '${daemon.url}/plants'`)
+})
 
-test('serves if standard output cannot be written, and revokes the token that was not shown', async () => {
+test('serve continues if standard output cannot be written, and revokes the token', async () => {
   using folder = storeFolder()
   const args = ['--database', folder.database]
   const under = ['bash', '-c', 'exec "$0" "$@" > /dev/full']
@@ -68,7 +65,7 @@ test('serves if standard output cannot be written, and revokes the token that wa
   expect((await folder.run(['token', 'list'])).out).toMatch(/^first .* revoked /m)
 })
 
-test('creates no first token if standard output is closed', async () => {
+test('serve creates no first token if standard output is closed', async () => {
   using folder = storeFolder()
   const args = ['--database', folder.database]
   const under = ['bash', '-c', 'exec "$0" "$@" >&-']
@@ -79,7 +76,7 @@ test('creates no first token if standard output is closed', async () => {
   expect((await folder.run(['token', 'list', '--json'])).out).toBe('[]\n')
 })
 
-test('prints no token at the second start, and still accepts the first one', async () => {
+test('the second start prints no token, and the first token is still valid', async () => {
   using folder = storeFolder()
   const first = await folder.serve({ env })
   const token = await printed(first, TOKEN_LINE)
@@ -92,7 +89,7 @@ test('prints no token at the second start, and still accepts the first one', asy
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
-test('says at every start how to make another token, by a command that works as pasted', async () => {
+test('every start prints a command for another token that works as pasted', async () => {
   using folder = storeFolder()
   const database = folder.file("a gardener's plants.db")
   const first = await startDaemon({ database, env })
@@ -114,7 +111,7 @@ test('says at every start how to make another token, by a command that works as 
 const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
 
 test.skipIf(!hasScript)(
-  'a link that opens the console with the first token is printed on a terminal, at the first start alone',
+  'only the first start on a terminal prints a link to the console with the first token',
   async () => {
     using folder = storeFolder()
 
@@ -127,7 +124,7 @@ test.skipIf(!hasScript)(
   },
 )
 
-test('prints no address of the console with --no-console', async () => {
+test('serve --no-console prints no link to the console', async () => {
   using folder = storeFolder()
   const args = ['--no-console']
   await using daemon = await folder.serve({ env, args })
@@ -136,7 +133,7 @@ test('prints no address of the console with --no-console', async () => {
   expect(daemon.out()).not.toContain('console: ')
 })
 
-test('prints the absolute path of a database that it creates', async () => {
+test('serve prints the absolute path of a database that it creates', async () => {
   using folder = storeFolder()
   const path = `${realpathSync(folder.path)}/plants.db`
   const first = await startDaemon({ cwd: folder.path, env })
@@ -152,7 +149,7 @@ test('prints the absolute path of a database that it creates', async () => {
   }
 })
 
-test('prints no token for a store whose only token was revoked', async () => {
+test('serve prints no token for a store whose only token was revoked', async () => {
   using folder = storeFolder()
   const first = await folder.serve({ env })
   const token = await printed(first, TOKEN_LINE)
@@ -166,7 +163,7 @@ test('prints no token for a store whose only token was revoked', async () => {
 })
 
 test.each(['PLANTSTORE_TOKEN', 'PLANTSTORE_TOKEN_FILE'])(
-  'accepts the token of %s, shows it nowhere, and creates no other',
+  'the token of %s is the only one, and is shown nowhere',
   async (variable) => {
     using folder = storeFolder()
     const file = folder.file('token')
@@ -204,7 +201,7 @@ test.each([
     { PLANTSTORE_TOKEN: 'short-secret-of-16', PLANTSTORE_TOKEN_FILE: '/dev/null' },
     'PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE',
   ],
-])('does not start with %s', async (_, given, message) => {
+])('serve does not start with %s', async (_, given, message) => {
   using folder = storeFolder()
 
   const refusal = refusalOf(
@@ -219,7 +216,7 @@ test.each([
   if ('PLANTSTORE_TOKEN' in given) expect(refusal).not.toContain('short-secret')
 })
 
-test('says at the start that PLANTSTORE_TOKEN is a token of the store', async () => {
+test('serve warns that PLANTSTORE_TOKEN is a token of the store', async () => {
   using folder = storeFolder()
   await folder.fill(1)
   const made = await folder.run(['token', 'create', 'reader', '--scope', 'read'])

@@ -63,7 +63,7 @@ test.each([
   ['the database', () => ['--database', database]],
   ['a daemon', () => ['--url', daemon.url]],
 ])(
-  'posts each change of %s in order, signed so that standardwebhooks verifies it',
+  'forward posts each change of %s in order, with a signature that standardwebhooks accepts',
   async (_, from) => {
     using receiver = receive()
     const { child, cursorFile } = forward(receiver.url, from(), await now())
@@ -92,7 +92,7 @@ test.each([
   },
 )
 
-test('retries a refused change after Retry-After, and loses none', async () => {
+test('forward retries a refused change after Retry-After, and loses none', async () => {
   using receiver = receive(500, 302, { status: 429, headers: { 'retry-after': '3' } })
   const { child } = forward(receiver.url, ['--database', database], await now())
   await create(2_000_000_001)
@@ -114,7 +114,7 @@ test('retries a refused change after Retry-After, and loses none', async () => {
   )
 })
 
-test('pauses grow, with jitter, up to a limit that Retry-After cannot exceed', () => {
+test('pauses grow, with jitter, up to a limit that applies to Retry-After too', () => {
   const pauseAfter = (tries: number, retryAfter: number, random: number) =>
     backOff({ first: 1, longest: 3600 }, tries, retryAfter, random)
   const pauses = Array.from({ length: 20 }, (_, tries) => pauseAfter(tries, 0, 1))
@@ -126,7 +126,7 @@ test('pauses grow, with jitter, up to a limit that Retry-After cannot exceed', (
   expect(pauseAfter(0, 86_400, 0.5)).toBe(3600)
 })
 
-test('ends at 410, and counts the change as not delivered', async () => {
+test('forward ends at 410, and counts the change as not delivered', async () => {
   using receiver = receive(410)
   const start = await now()
   const { child, cursorFile } = forward(receiver.url, ['--database', database], start)
@@ -137,7 +137,7 @@ test('ends at 410, and counts the change as not delivered', async () => {
   expect(kept(cursorFile)).toBe(`${start}\n`)
 })
 
-test('delivers each change at least once, in order, although it is killed', async () => {
+test('forward delivers each change at least once, in order, even if it is killed', async () => {
   using receiver = receive()
   const first = forward(receiver.url, ['--url', daemon.url], await now())
   let { child } = first
@@ -160,7 +160,7 @@ test('delivers each change at least once, in order, although it is killed', asyn
   expect(once).toEqual(Array.from({ length: 100 }, (_, index) => from + index))
 })
 
-test('--after now saves where it began, so that a restart misses nothing', async () => {
+test('--after now saves its start, so that a restart misses nothing', async () => {
   using receiver = receive()
   const from = ['--database', database, '--after', 'now']
   const { child, cursorFile, again } = forward(receiver.url, from, null)
@@ -177,7 +177,7 @@ test('--after now saves where it began, so that a restart misses nothing', async
   expect(receiver.ids()).toEqual([2_000_002_000])
 })
 
-test('does not save an unknown cursor of --after', async () => {
+test('an unknown cursor of --after is not saved', async () => {
   using receiver = receive()
   const { child, cursorFile } = forward(
     receiver.url,
@@ -189,7 +189,7 @@ test('does not save an unknown cursor of --after', async () => {
   expect(existsSync(cursorFile)).toBe(false)
 })
 
-test('refuses wrong usage in one line', async () => {
+test('wrong usage of forward is refused in one line', async () => {
   const weak = folder.file('weak')
   writeFileSync(weak, 'whsec_c2hvcnQ=\n')
   const empty = folder.file('empty')
@@ -231,7 +231,7 @@ test('refuses wrong usage in one line', async () => {
   }
 })
 
-test('says at once that its source is down, and later that it is back', async () => {
+test('forward reports an outage of its source at once, and the recovery later', async () => {
   using receiver = receive()
   // Whatever had the port a moment ago.
   const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })

@@ -6,7 +6,7 @@ import { PATIENCE_MS, root, runProgram, TOKEN } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
-test('exits with 0 if the daemon is well', async () => {
+test('health exits with 0 if the daemon is well', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   const { port } = new URL(daemon.url)
@@ -20,7 +20,7 @@ test('exits with 0 if the daemon is well', async () => {
   expect(byEnvironment.code).toBe(0)
 })
 
-test('prints nothing with --quiet while the daemon is well, as in the line for cron', async () => {
+test('health --quiet prints nothing while the daemon is well', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   const env = { PLANTSTORE_PORT: String(daemon.port) }
@@ -34,7 +34,7 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
   )
 })
 
-test('prints the state of the service with --json', async () => {
+test('health --json prints the state of the service', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   await daemon.create(1)
@@ -50,7 +50,7 @@ test('prints the state of the service with --json', async () => {
   )
 })
 
-test('ignores the proxy of the environment', async () => {
+test('health ignores the proxy of the environment', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   await using proxy = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
@@ -60,7 +60,7 @@ test('ignores the proxy of the environment', async () => {
   expect(await runProgram(['health', '--port', port], { env })).toMatchObject({ code: 0, err: '' })
 })
 
-test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async () => {
+test.skipIf(!hasIpv6)('an IPv6 address is accepted with or without brackets', async () => {
   using folder = storeFolder()
   for (const host of ['[::1]', '::1']) {
     await using daemon = await folder.serve({ args: ['--host', host] })
@@ -72,7 +72,7 @@ test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async 
   }
 })
 
-test('exits with 1 and one line if something else answers', async () => {
+test('health exits with 1 and one line if the server is not plantstore', async () => {
   await using server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) })
 
   expect(refusalOf(await runProgram(['health', '--port', String(server.port)]))).toMatch(

@@ -17,7 +17,7 @@ async function importCsv(
   return { out, err: err.replace(`created database ${folder.database}\n`, ''), code }
 }
 
-test('prints no control characters of columns that were not used', async () => {
+test('import prints no control characters of unused columns', async () => {
   using folder = storeFolder()
   const odd = ['\x1b[31mred', 'a\u202eb', '\u2028', '\x9b2J', '', 'x'.repeat(50), ...'abcdefg']
   const csv = `id,name,${odd.join(',')}\n1,a,${odd.map(() => '').join(',')}\n`
@@ -29,7 +29,7 @@ test('prints no control characters of columns that were not used', async () => {
   )
 })
 
-test('reads fields that --delimiter tab separates', async () => {
+test('--delimiter tab reads tab-separated fields', async () => {
   using folder = storeFolder()
   const content = 'id\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n'
 
@@ -42,7 +42,7 @@ test('reads fields that --delimiter tab separates', async () => {
 })
 
 test.each([[['--no-header']], [['--header-row', '1']]])(
-  'refuses %p for JSON whose rows are objects',
+  '%p is refused for JSON whose rows are objects',
   async (flags) => {
     using folder = storeFolder()
     const { err, code } = await folder.load('json', '[{"id":1,\n"name":"Fern"}]', ...flags)
@@ -53,7 +53,7 @@ test.each([[['--no-header']], [['--header-row', '1']]])(
   },
 )
 
-test('obeys --delimiter even if the header fits another', async () => {
+test('--delimiter takes precedence even if the header fits another', async () => {
   using folder = storeFolder()
 
   expect(refusalOf(await importCsv(folder, 'id,name\n1,a\n', '--delimiter=;'))).toStartWith(
@@ -77,7 +77,7 @@ test.each([
   [['--name-column', 'name', '--name-column', ''], '--name-column must not be empty'],
   [['--number-from', '1', '--id-column', 'id'], 'give --id-column or --number-from, not both'],
   [['--number-from', 'x'], '--number-from must be a whole number'],
-])('refuses %j', async (flags, reason) => {
+])('the flags %j are refused', async (flags, reason) => {
   using folder = storeFolder()
 
   expect(refusalOf(await importCsv(folder, 'id,name\n', ...flags), 2)).toBe(
@@ -97,7 +97,7 @@ test.each([
     ' --name-column 2',
   ],
   ['name;Nr\na;1\n', 'no column "id"; found "name", "Nr"', ' --id-column Nr'],
-])('proposes a command if the columns do not fit: %p', async (stdin, found, options) => {
+])('import proposes a command if the columns do not fit: %p', async (stdin, found, options) => {
   using folder = storeFolder()
 
   const { err, code } = await importCsv(folder, stdin)
@@ -118,7 +118,7 @@ test.each([
   [['--name-column', 'name'], 'id,name,name\n1,a,b\n', ' --name-column 2'],
   [['--id-column', 'nope', '--name-column', 'n'], 'id,n\n1,Fern\n', ' --name-column n'],
   [['--id-column', 'nope'], 'x,name\na,Fern\n', ' --id-column COLUMN'],
-])('proposes only columns that the file has: %p of %p', async (flags, stdin, options) => {
+])('import proposes only columns that the file has: %p of %p', async (flags, stdin, options) => {
   using folder = storeFolder()
 
   const { err, code } = await importCsv(folder, stdin, ...flags)
@@ -133,7 +133,7 @@ test.each([
   expect((await importCsv(folder, stdin, ...words)).code).toBe(0)
 })
 
-test("leaves the password of the database's URL out of the command that it proposes", async () => {
+test('the proposed command has no password', async () => {
   const { err, code } = await runProgram(['import', '-', '--format', 'csv'], {
     stdin: 'id,latin\n1,a\n',
     env: { PLANTSTORE_DATABASE: 'postgres://gardener:secret@db.invalid/plants' },
@@ -149,14 +149,14 @@ test("leaves the password of the database's URL out of the command that it propo
 test.each([
   ['id,"na"me\n1,a\n', 'stray quote in column 2 of the header'],
   ['"id,name\n1,a\n', 'unterminated quote in column 1 of the header'],
-])('refuses a header that cannot be read: %p', async (stdin, message) => {
+])('a malformed header is refused: %p', async (stdin, message) => {
   using folder = storeFolder()
 
   expect(refusalOf(await importCsv(folder, stdin))).toBe(`standard input: ${message}`)
   expect(existsSync(folder.database)).toBeFalse()
 })
 
-test('says what was created if the rest of a file cannot be read', async () => {
+test('import reports what was created if the rest of a file cannot be read', async () => {
   using folder = storeFolder()
   const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')
@@ -171,7 +171,7 @@ test('says what was created if the rest of a file cannot be read', async () => {
   expect(code).toBe(1)
 })
 
-test('stores nothing of a file with a bad byte late in it', async () => {
+test('a file with a bad byte near its end creates no plant', async () => {
   using folder = storeFolder()
   const rows = Array.from({ length: 5000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const { database } = folder
@@ -184,7 +184,7 @@ test('stores nothing of a file with a bad byte late in it', async () => {
   expect(existsSync(database)).toBeFalse()
 })
 
-test('proposes no numbers that would replace other plants', async () => {
+test('import proposes no numbers that would replace other plants', async () => {
   using folder = storeFolder()
   const csv = 'Code,Latin name\nA1,Quercus alba\nA2,Acer rubrum\n'
 
@@ -193,7 +193,7 @@ test('proposes no numbers that would replace other plants', async () => {
   )
 })
 
-test('proposes a heading that begins like a flag in a way that it is read', async () => {
+test('a proposed command works even if a heading looks like a flag', async () => {
   using folder = storeFolder()
   const csv = '-Nr.,Name\n5,Fern\n6,Ivy\n'
 
@@ -204,7 +204,7 @@ test('proposes a heading that begins like a flag in a way that it is read', asyn
   expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
 })
 
-test('proposes no encoding where several are possible', async () => {
+test('import proposes no encoding if several are possible', async () => {
   using folder = storeFolder()
   const [file, database] = [folder.file('a.csv'), folder.database]
   await Bun.write(file, Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1'))

@@ -9,7 +9,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-test('imports NDJSON into a new database, and skips stored plants when run again', async () => {
+test('import fills a new database from NDJSON, and skips stored plants when run again', async () => {
   using folder = storeFolder()
   const file = folder.file('plants.ndjson')
   await Bun.write(file, '{"id":9223372036854775807,"name":"a","tag":""}\n\n{"id":-1,"name":"b"}')
@@ -33,7 +33,7 @@ test('imports NDJSON into a new database, and skips stored plants when run again
   ])
 })
 
-test('shows 20 refused lines, counts the rest, and says from where on nothing was read', async () => {
+test('import shows 20 refused lines, counts the rest, and says where reading stopped', async () => {
   using folder = storeFolder()
   const stdin = `id,name\n1,Fern\n${'x,bad\n'.repeat(25)}1,other\n2,Ivy\n3,"never closed\n4,lost\n`
 
@@ -48,7 +48,7 @@ test('shows 20 refused lines, counts the rest, and says from where on nothing wa
   )
 })
 
-test('writes every refused row to the file of --refused, also while later rows are stored', async () => {
+test('--refused saves every refused row, even while later rows are stored', async () => {
   using folder = storeFolder()
   const refused = folder.file('refused')
   const words = ['import', '-', '--format', 'ndjson', '--refused', refused]
@@ -61,7 +61,7 @@ test('writes every refused row to the file of --refused, also while later rows a
   expect(new Set(readFileSync(refused, 'utf8').match(/"x\d+"/g)).size).toBe(10_000)
 })
 
-test('--strict ends at the first row that is refused, and a dry run where the import would', async () => {
+test('--strict ends an import and its dry run at the first refused row', async () => {
   using folder = storeFolder()
   // More than one commit.
   const rows = Array.from({ length: 2500 }, (_, id) => `${id + 2},c\n`).join('')
@@ -77,7 +77,7 @@ test('--strict ends at the first row that is refused, and a dry run where the im
   expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
-test('says how a refused plant differs from the stored one, and names --replace', async () => {
+test('import says how a refused plant differs from the stored one, and names --replace', async () => {
   using folder = storeFolder()
   await folder.load('ndjson', '{"id":1,"name":"a"}\n{"id":2,"name":"b","tag":"x"}')
 
@@ -114,7 +114,7 @@ test.each([
     true,
   ],
 ])(
-  '--replace of %s keeps a tag for which there is no column: %#',
+  '--replace of %s keeps the tag if there is no column for it: %#',
   async (format, stdin, tags, kept) => {
     using folder = storeFolder()
     await folder.load('csv', 'id,name,tag\n1,old,x\n2,old,y\n')
@@ -132,7 +132,7 @@ test.each([
   },
 )
 
-test('adds to the change log only what --replace has changed, a commit for each group', async () => {
+test('the change log has only what --replace has changed, a commit for each group', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
   const rows = (name: (id: number) => string) =>
@@ -159,7 +159,7 @@ test('adds to the change log only what --replace has changed, a commit for each 
   ])
 })
 
-test('replaces in the order of the lines, even if they share an id', async () => {
+test('--replace follows the order of the lines, even if they share an id', async () => {
   using folder = storeFolder()
   const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
   const { code } = await folder.load('ndjson', stdin, '--replace')
@@ -168,7 +168,7 @@ test('replaces in the order of the lines, even if they share an id', async () =>
   expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
-test('continues with --replace if a client deletes the plant about to be replaced', async () => {
+test('--replace continues if a client deletes a plant meanwhile', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   let isOver = false
@@ -193,7 +193,7 @@ test('continues with --replace if a client deletes the plant about to be replace
   expect(counts[4]).toBe(400)
 })
 
-test('refuses a missing file and a folder, and creates no database', async () => {
+test('import refuses a missing file or a folder, and creates no database', async () => {
   using folder = storeFolder()
 
   for (const [path, word, expected] of [
@@ -248,7 +248,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGHUP', 129],
 ] as const)(
-  'ends with a summary and the refused rows at %s, even while its input is silent',
+  '%s ends an import with a summary and the refused rows, even while its input is silent',
   async (signal, code) => {
     using folder = storeFolder()
     const child = await importing(folder)
@@ -265,7 +265,7 @@ test.each([
   },
 )
 
-test('ignores SIGHUP if nohup has started it', async () => {
+test('import ignores SIGHUP under nohup', async () => {
   using folder = storeFolder()
   const child = await importing(folder, ['sh', '-c', 'trap "" HUP; exec "$0" "$@"'])
 
@@ -277,7 +277,7 @@ test('ignores SIGHUP if nohup has started it', async () => {
   expect(await new Response(child.stdout).text()).toStartWith('created 1600, skipped 0, ')
 })
 
-test.skipIf(!hasScript)('shows progress on a terminal that does not know its size', async () => {
+test.skipIf(!hasScript)('import shows progress on a terminal of unknown size', async () => {
   using folder = storeFolder()
   await Bun.write(folder.file('plants.ndjson'), lines(0, 10))
   const words = ['import', folder.file('plants.ndjson'), '--database', folder.database]
@@ -287,7 +287,7 @@ test.skipIf(!hasScript)('shows progress on a terminal that does not know its siz
   expect(stdout.toString()).toContain('100%  0 plants')
 })
 
-test('imports and exports beside a daemon, which keeps creating', async () => {
+test('import and export run while a daemon creates plants', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   const stdin = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"imported"}`).join(

@@ -52,7 +52,7 @@ async function makeBackup(folder: Folder) {
   return { database, copy }
 }
 
-test('restores a backup, and keeps what it replaces', async () => {
+test('restore installs a backup, and keeps the replaced database', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   await importLines(database, lines(10, 15))
@@ -71,7 +71,7 @@ test('restores a backup, and keeps what it replaces', async () => {
   expect(fingerprint(folder.path)[basename(kept)]).toBe(before as string)
 })
 
-test('prints the absolute path, and whether the database is new', async () => {
+test('restore prints the absolute path, and whether the database is new', async () => {
   using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   const options = { cwd: realpathSync(folder.path) }
@@ -85,7 +85,7 @@ test('prints the absolute path, and whether the database is new', async () => {
   )
 })
 
-test('restores to a name that ends like the log of a folder beside it', async () => {
+test('the new name may look like the journal of a folder', async () => {
   using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   mkdirSync(folder.file('garden'))
@@ -133,7 +133,7 @@ test.skipIf(!canTrace).each<[string, (database: string) => void]>([
     },
   ],
   ['nothing', (database) => rmSync(database)],
-])('each step of a restore is on disk before the next, in the place of %s', async (_, change) => {
+])('each step of a restore that replaces %s is on disk before the next', async (_, change) => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   await token(database, 'create', 'newer')
@@ -151,7 +151,7 @@ test.skipIf(!canTrace).each<[string, (database: string) => void]>([
   expect(looseSteps(trace, realpathSync(folder.path))).toEqual([])
 })
 
-test('refuses while another program reads the database, and changes nothing', async () => {
+test('restore refuses to replace a database that another program reads', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const daemon = await folder.serve()
@@ -170,7 +170,7 @@ test('refuses while another program reads the database, and changes nothing', as
   expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db'])
 })
 
-test('refuses to replace a damaged database while another program has it open', async () => {
+test('restore refuses to replace a damaged database that another program has open', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const reader = new Database(database, { readwrite: true, create: false })
@@ -187,7 +187,7 @@ test('refuses to replace a damaged database while another program has it open', 
 })
 
 test.each([10, 0])(
-  'restores the target of a link that has %d plants, and keeps the link',
+  'restore replaces the target of a link that has %d plants, and keeps the link',
   async (plants) => {
     using folder = storeFolder()
     const { copy } = await makeBackup(folder)
@@ -204,7 +204,7 @@ test.each([10, 0])(
   },
 )
 
-test.skipIf(!isRoot)('leaves a restored database to whom the old one belonged', async () => {
+test.skipIf(!isRoot)('a restored database has the owner and mode of the old one', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const owner = { uid: 65_534, gid: 65_533 }
@@ -217,7 +217,7 @@ test.skipIf(!isRoot)('leaves a restored database to whom the old one belonged', 
   expect({ code, mode: mode & 0o777, uid, gid }).toEqual({ code: 0, mode: 0o640, ...owner })
 })
 
-test('refuses to restore while a daemon serves the database', async () => {
+test('restore refuses to replace a database that a daemon serves', async () => {
   using folder = storeFolder()
   const { database } = folder
   await folder.fill(3)
@@ -230,7 +230,7 @@ test('refuses to restore while a daemon serves the database', async () => {
   expect((await daemon.create(100, 'still here')).status).toBe(200)
 })
 
-test('keeps a database without its header together with its log', async () => {
+test('restore keeps the log of a database that has no header', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const daemon = await folder.serve()
@@ -246,7 +246,7 @@ test('keeps a database without its header together with its log', async () => {
   expect(readdirSync(folder.path).filter((name) => /^plants\.db-/.test(name))).toEqual([])
 })
 
-test('refuses to serve where a restore was interrupted, and completes it when it is run again', async () => {
+test('serve refuses an interrupted restore, which a second run completes', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const kept = `${database}.replaced-then`
@@ -266,7 +266,7 @@ test('refuses to serve where a restore was interrupted, and completes it when it
   expect(readdirSync(folder.path)).toHaveLength(4)
 })
 
-test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database', async () => {
+test.skipIf(!isRoot)('a new database belongs to the owner of its folder', async () => {
   using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   mkdirSync(folder.file('data'))
@@ -278,7 +278,7 @@ test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database'
   expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 65_534, gid: 65_534, mode: 0o600 })
 })
 
-test('serve removes the leftovers of a killed command beside the database', async () => {
+test('serve removes the leftovers of a killed command', async () => {
   using folder = storeFolder()
   mkdirSync(folder.file('.plantstore-killed'))
 
@@ -287,7 +287,7 @@ test('serve removes the leftovers of a killed command beside the database', asyn
   expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
 })
 
-test('removes the leftovers of a killed process, and no file in use', async () => {
+test('restore removes the leftovers of a killed process, and no file in use', async () => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   for (const name of ['.plantstore-killed', '.plantstore-used']) {
@@ -307,7 +307,7 @@ test('removes the leftovers of a killed process, and no file in use', async () =
 test.each([
   ['/tmp', 'a folder'],
   ['/dev/null', 'not a regular file'],
-])('refuses %s as a backup, and blames no option', async (path, kind) => {
+])('the message for the backup %s does not blame an option', async (path, kind) => {
   using folder = storeFolder()
 
   expect(refusalOf(await restore(path, folder.database), 2)).toBe(
@@ -363,7 +363,7 @@ async function statuses(database: string, texts: Record<string, string>) {
   return Object.fromEntries(await Promise.all(found))
 }
 
-test('keeps the tokens of the database that it replaces', async () => {
+test('restore keeps the tokens of the database that it replaces', async () => {
   using folder = storeFolder()
   const { database, copy, texts } = await makeTokens(folder)
   await token(database, 'revoke', 'pruned')
@@ -397,7 +397,7 @@ test.each([
       await token(database, 'create', 'laptop')
     },
   ],
-])('says which tokens of the backup to look at, if the old database %s', async (_, interfere) => {
+])('restore lists the tokens to review if the old database %s', async (_, interfere) => {
   using folder = storeFolder()
   const { database, copy, texts } = await makeTokens(folder)
   await token(database, 'revoke', 'leaked')

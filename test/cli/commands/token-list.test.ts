@@ -49,7 +49,7 @@ async function startTokens(more: readonly Partial<Token>[] = tokens) {
 
 const printed = (out: string) => ({ out, err: '', code: 0 })
 
-test('lists tokens with the hour of their last use', async () => {
+test('token list shows the hour of each last use', async () => {
   using store = await startTokens()
 
   expect(await store.token('list')).toEqual(
@@ -63,7 +63,7 @@ lost        write  2024-02-01 00:00  2024-02-01 00h  revoked 2024-02-01 23:59
   )
 })
 
-test('lists tokens as a JSON array, without their hashes', async () => {
+test('token list --json prints an array without hashes', async () => {
   using store = await startTokens()
 
   const { out, err, code } = await store.token('list', '--json')
@@ -91,7 +91,7 @@ test('lists tokens as a JSON array, without their hashes', async () => {
   ])
 })
 
-test('lists no tokens as a heading, or as an empty array', async () => {
+test('the list of no tokens is a heading or an empty array', async () => {
   using store = await startTokens([])
 
   expect(await store.token('list')).toEqual(
@@ -100,7 +100,7 @@ test('lists no tokens as a heading, or as an empty array', async () => {
   expect(await store.token('list', '--json')).toEqual(printed('[]\n'))
 })
 
-test('prunes revoked and expired tokens, if wanted only those that ended long ago, and says how many', async () => {
+test('token prune removes revoked and expired tokens, or only those that ended long ago, and counts them', async () => {
   using store = await startTokens()
   await store.token('revoke', 'laptop')
 

@@ -15,7 +15,7 @@ const list = (text: string) => daemon.fetch('/plants', withToken(text))
 const create = (id: number, text: string) =>
   daemon.fetch('/plants', { json: { id, name: 'Lily' }, ...withToken(text) })
 
-test('creates a token that the daemon accepts on the next request, and prints it once', async () => {
+test("a new token is printed once, and accepted on the daemon's next request", async () => {
   const { out, err, code } = await token('create', 'laptop')
 
   expect(code).toBe(0)
@@ -26,7 +26,7 @@ test('creates a token that the daemon accepts on the next request, and prints it
   expect((await token('list')).out).not.toContain(out.trim())
 })
 
-test('revokes a token, which the daemon refuses on the next request', async () => {
+test("a revoked token is refused on the daemon's next request", async () => {
   const text = await mint('phone')
   expect((await list(text)).status).toBe(200)
 
@@ -38,7 +38,7 @@ test('revokes a token, which the daemon refuses on the next request', async () =
   expect(storedPlants(database).map(({ id }) => id)).not.toContain(2n)
 })
 
-test('refuses to revoke a token that is unknown or revoked', async () => {
+test('token revoke refuses an unknown or revoked token', async () => {
   await mint('once')
   await token('revoke', 'once')
 
@@ -49,7 +49,7 @@ test('refuses to revoke a token that is unknown or revoked', async () => {
   }
 })
 
-test('stores only the hash of a token', async () => {
+test('the database has only the hash of a token', async () => {
   const text = await mint('kept secret')
   await create(14, text)
 
@@ -66,7 +66,7 @@ test.each([
   ['| true', 1],
   ['>&-', 1],
   ['> /dev/null', 1],
-])('revokes a token that could not be printed: %s', async (where, expected) => {
+])('a token that could not be printed is revoked: %s', async (where, expected) => {
   const name = `unseen ${where.replace(/\W/g, '')}.`
 
   // The reader has gone before the program starts.
@@ -81,7 +81,7 @@ test.each([
   expect((await token('list')).out).toMatch(new RegExp(`^${name} .* revoked `, 'm'))
 })
 
-test('writes a token to a new file of mode 0600, says where, and prints it nowhere', async () => {
+test('token create --output writes only to a new file of mode 0600, and says where', async () => {
   using own = temporaryFolder()
   const path = own.file('reader.token')
   const args = ['token', 'create', 'saved', '--scope', 'read', '--output', 'reader.token']
@@ -103,7 +103,7 @@ test('writes a token to a new file of mode 0600, says where, and prints it nowhe
   expect(readdirSync(own.path)).toEqual(['reader.token'])
 })
 
-test('creates no file without a token, and no token without a file', async () => {
+test('a failed `token create --output` leaves neither a file nor a token', async () => {
   using own = temporaryFolder()
   await mint('twice')
   const path = own.file('token')

@@ -5,7 +5,7 @@ test.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('shuts down cleanly with the exit code of the signal: %s', async (signal, code) => {
+] as const)('a clean shutdown ends with the exit code of the signal: %s', async (signal, code) => {
   let isCleaned = false
 
   const exit = await interruptible(async (aborted) => {
@@ -24,7 +24,7 @@ test.each([
   expect(process.listenerCount(signal)).toBe(0)
 })
 
-test('passes on an error, and a result that arrived before the signal', async () => {
+test('an error or a result that arrives before the signal is passed on', async () => {
   await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await interruptible(async () => 7)).toBe(7)
 })

@@ -53,7 +53,7 @@ test('a standby with a newer timeline shows that a host is an old primary', () =
   expect(hostFor(candidates, NOTHING, false)).toContain('a:5432 accepts writes, but another')
 })
 
-test('two servers that cannot be told apart are refused, but for the one used last', () => {
+test('two servers that cannot be distinguished are refused, except the one used last', () => {
   const candidates = [candidateAt('a'), candidateAt('b')]
   const choice = hostFor(candidates)
   expect(choice).toContain('two servers accept writes, a:5432 and b:5432')
@@ -63,7 +63,7 @@ test('two servers that cannot be told apart are refused, but for the one used la
   )
 })
 
-test('of two servers that cannot be told apart, the one with every acknowledged write is used', () => {
+test('the server with every acknowledged write is used if two cannot be distinguished', () => {
   const candidates = [candidateAt('a', { cluster: '8', hasAll: false }), candidateAt('b')]
   expect(hostFor(candidates, memoryOf(candidateAt('c')))).toBe('b')
 })

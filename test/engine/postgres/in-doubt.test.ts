@@ -6,13 +6,13 @@ import { isInDoubt } from '../../../src/engine/postgres/connection/errors'
 const answer = (errno: string, severity: string) =>
   new SQL.PostgresError('x', { code: 'ERR_POSTGRES_SERVER_ERROR', errno, severity })
 
-test('an error answered by the server settles a statement', () => {
+test('an error returned by the server settles a statement', () => {
   for (const state of ['53100', '58030', '40001', '23505', '57014']) {
     expect(isInDoubt(answer(state, 'ERROR'))).toBeFalse()
   }
 })
 
-test('a server that ends the connection, or itself, leaves a commit in doubt', () => {
+test('a server that closes the connection or exits leaves a commit in doubt', () => {
   expect(isInDoubt(answer('57P01', 'FATAL'))).toBeTrue()
   // As where it cannot write or sync its WAL: the commit may be in it already, and come back with the recovery.
   for (const state of ['53100', '58030', 'XX000']) {

@@ -36,7 +36,7 @@ test('simultaneous look-ups of a token share a query', async () => {
   expect(queries).toHaveLength(1)
 })
 
-test('a late answer is not used for look-ups after its lease', async () => {
+test('a late result is not used for look-ups after its lease', async () => {
   const { find, queries, pass } = setUp()
   const early = find()
   // The answer is on its way when another process revokes the token, and waits until the lease has ended.
@@ -49,7 +49,7 @@ test('a late answer is not used for look-ups after its lease', async () => {
   expect(await late).toHaveProperty('revokedAt', 2)
 })
 
-test('an answer from before a change by this process is not cached', async () => {
+test('a result from before a change by this process is not cached', async () => {
   const { find, forget, queries } = setUp()
   const early = find()
   forget()

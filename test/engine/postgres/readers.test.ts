@@ -23,7 +23,7 @@ test('limitWaiting refuses a read while a thousand others wait', async () => {
   await Promise.all([...waiting, next])
 })
 
-test('ends a read whose client is gone, and sends it no more', async () => {
+test('the read of a disconnected client ends, and is not sent', async () => {
   const server = Promise.withResolvers<void>()
   let sent = 0
   const askLimited = limitWaiting(async (query) => {

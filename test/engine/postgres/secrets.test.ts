@@ -118,7 +118,7 @@ test.each(FAILURES)('a server that %s: %s', async (_, reason, script, parameters
   for (const secret of [PASSWORD, ENCODED, 'Secret']) expect(err).not.toContain(secret)
 })
 
-test('refuses a client certificate or a CA that is not PEM', async () => {
+test('a client certificate or a CA that is not PEM is refused', async () => {
   for (const parameter of ['sslrootcert', 'sslcert']) {
     const file = `${import.meta.path}${parameter === 'sslcert' ? `&sslkey=${import.meta.path}` : ''}`
     const url = `postgres://me:${ENCODED}@127.0.0.1:1/plants?sslmode=verify-full&${parameter}=${file}`
