@@ -37,7 +37,7 @@ const row = (mark: bigint | null): ChangeLogRow => {
 }
 const state = (mark: bigint | null = null) => toChangeLogState(row(mark))
 
-test('an entry has the fields of its row, and a cursor with its change log, mark and number', () => {
+test('an entry has the fields of its row, and a cursor with change log, mark and number', () => {
   expect(toChangeLogEntry(NAME, entry(5n, 0n))).toEqual({
     cursor: `${NAME}-5`,
     at: '1970-01-01T00:00:01.000Z',
@@ -96,7 +96,7 @@ test('a removed entry has no place, but a history may end before it', () => {
   expect(endOf(undefined, state())).toBe(7)
 })
 
-test('an empty change log begins and ends at one place; one without a name has no place', () => {
+test('an empty change log starts and ends at one place; one without a name is invalid', () => {
   const empty = { ...row(null), first: null, last_mark: null }
   const place = { number: 6, mark: 30n }
 
@@ -105,7 +105,7 @@ test('an empty change log begins and ends at one place; one without a name has n
   expect(() => toChangeLogState({ ...empty, log: null })).toThrow()
 })
 
-test('a malformed cursor is refused, with what is expected', () => {
+test('the refusal of a malformed cursor says what is expected', () => {
   expect([numberAfter(undefined), numberAfter('now')]).toEqual([null, null])
   expect(numberBefore(undefined)).toBeNull()
   expect(() => numberAfter('5')).toThrow('after: expected a cursor, or "now"')

@@ -94,7 +94,7 @@ async function settled(): Promise<World> {
   return world
 }
 
-test('retention removes entries once they are older than the period, and no younger ones', async () => {
+test('retention removes only entries that are older than the period', async () => {
   const world = await settled()
 
   expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
@@ -191,7 +191,7 @@ test('retention removes old entries of an unchanged store once a daemon has run 
   expect(world.pauses).toBe(4)
 })
 
-test('a removal that is stopped ends between two steps', async () => {
+test('a stopped removal ends between two steps', async () => {
   const world = new World()
   world.start()
   world.write(3000)
@@ -257,7 +257,7 @@ test('a pause between two entries counts for a tenth of the period', async () =>
   expect(world.entries).toHaveLength(1)
 })
 
-test('retention looks at most once in a second, with pauses in between', async () => {
+test('retention checks at most once a second, and pauses between steps', async () => {
   const started = performance.now()
   let first = 1
   const log: RetainedLog = {

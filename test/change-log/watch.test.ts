@@ -16,7 +16,7 @@ function createEnd() {
   return end
 }
 
-test('polls the end of the change log four times a second, only while it has listeners', async () => {
+test('the watch polls the change log four times a second while it has listeners', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)
   await Bun.sleep(300)
@@ -32,7 +32,7 @@ test('polls the end of the change log four times a second, only while it has lis
   expect(end.reads).toBe(reads)
 })
 
-test('polls never overlap: while one waits for a lost server, no other begins', async () => {
+test('polls never overlap, even while one waits for a lost server', async () => {
   let reads = 0
   const { promise, resolve } = Promise.withResolvers<void>()
   const { watch } = createChangeLogWatch(async () => {
@@ -51,7 +51,7 @@ test('polls never overlap: while one waits for a lost server, no other begins', 
   expect(ends).toEqual(['a'])
 })
 
-test('the watch notifies each listener once of new entries, and of a failure', async () => {
+test('the watch notifies each listener once of new entries or a failure', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)
   let calls = 0

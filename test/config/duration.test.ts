@@ -9,7 +9,7 @@ test.each([
   ['2w', 1_209_600_000],
   ['1y', 31_536_000_000],
   ['1000y', 31_536_000_000_000],
-])('reads the duration %s', (text, milliseconds) => {
+])('the text %s is a duration', (text, milliseconds) => {
   expect(parseDuration(text)).toBe(milliseconds)
 })
 
@@ -28,6 +28,6 @@ test.each([
   '999999y',
   ' 1d',
   '1e3s',
-])('reads no duration from %j', (text) => {
+])('the text %j is not a duration', (text) => {
   expect(parseDuration(text)).toBeNull()
 })

@@ -39,7 +39,7 @@ function openPipe(path: string, flags = constants.O_RDWR) {
   }
 }
 
-test('writes every line in its order', async () => {
+test('the log has every line in order', async () => {
   using folder = temporaryFolder()
   const file = folder.file('log')
   const fd = openSync(file, 'a')
@@ -53,7 +53,7 @@ test('writes every line in its order', async () => {
   expect(readFileSync(file, 'utf8')).toBe(lines.join(''))
 })
 
-test('does not wait for a reader that stops, and says how many lines it dropped', async () => {
+test('the writer does not wait for a reader that stops, and reports the lines dropped', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'))
   const writer = createLogWriter(pipe.fd, notice)
@@ -85,7 +85,7 @@ test('does not wait for a reader that stops, and says how many lines it dropped'
   expect(await pipe.readUntil(/last\n$/)).toBe('last\n')
 })
 
-test('writes at most what a pipe accepts whole, so that lines of two programs do not mix', async () => {
+test('the lines of two programs do not mix in a pipe', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'))
   const writers = ['a', 'b'].map((name) => ({ name, writer: createLogWriter(pipe.fd, notice) }))
@@ -103,7 +103,7 @@ test('writes at most what a pipe accepts whole, so that lines of two programs do
   expect(mixed).toEqual([])
 })
 
-test('waits for a pipe that another program made non-blocking', async () => {
+test('the writer waits for a pipe that another program made non-blocking', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'), constants.O_RDWR | constants.O_NONBLOCK)
   const writer = createLogWriter(pipe.fd, notice)
@@ -116,7 +116,7 @@ test('waits for a pipe that another program made non-blocking', async () => {
   expect(await writer.flush(0)).toBeTrue()
 })
 
-test('says that a full disk has rejected lines', async () => {
+test('the writer reports that a full disk has rejected lines', async () => {
   const fd = openSync('/dev/full', 'w')
   const writer = createLogWriter(fd, notice)
   writer.write('one\n')
@@ -127,7 +127,7 @@ test('says that a full disk has rejected lines', async () => {
   closeSync(fd)
 })
 
-test('answers and stops while its log is not read', async () => {
+test('the daemon serves and stops even if its log is not read', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'))
   const args = ['--port', '0', '--database', folder.file('plants.db'), '--log-requests']

@@ -27,7 +27,7 @@ async function shutDownWith(part: {
   return { code, events }
 }
 
-test('closes the database, then exits with 0', async () => {
+test('a shutdown closes the database, then exits with 0', async () => {
   let isClosed = false
   const close = async () => {
     await Bun.sleep(5)
@@ -38,7 +38,7 @@ test('closes the database, then exits with 0', async () => {
   expect(isClosed).toBeTrue()
 })
 
-test('logs one end, even if a second signal comes after it', async () => {
+test('the end is logged once, even if a second signal follows', async () => {
   const signal = Promise.withResolvers<StopSignal>()
   const { events } = await shutDownWith({ second: signal.promise })
   signal.resolve('SIGINT')
@@ -47,7 +47,7 @@ test('logs one end, even if a second signal comes after it', async () => {
   expect(events).toEqual(['stopped'])
 })
 
-test('exits with 74 if the disk hangs while the database closes', async () => {
+test('the exit code is 74 if the disk hangs while the database closes', async () => {
   const close = () => never
 
   expect(await shutDownWith({ close, milliseconds: 0 })).toEqual({
@@ -59,7 +59,7 @@ test('exits with 74 if the disk hangs while the database closes', async () => {
 test.each([
   ['a read-only file system', Object.assign(new Error('read-only'), { code: 'EROFS' })],
   ['anything else', new Error('unknown')],
-])('ends with 74 where the database cannot be closed for %s', async (_, error) => {
+])('the exit code is 74 if the database cannot be closed: %s', async (_, error) => {
   const close = () => Promise.reject(error)
 
   expect(await shutDownWith({ close })).toEqual({ code: 74, events: ['close-failed'] })
@@ -68,7 +68,7 @@ test.each([
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('ends at once at a second %s', async (signal, code) => {
+] as const)('a second %s ends the shutdown at once', async (signal, code) => {
   const second = Promise.resolve(signal)
   expect(await shutDownWith({ close: () => never, second })).toEqual({
     code,
@@ -76,7 +76,7 @@ test.each([
   })
 })
 
-test('leaves time to close the database if clients do not finish', async () => {
+test('time is left to close the database if clients do not finish', async () => {
   let drainMs = 0
   const close = async (milliseconds: number) => {
     drainMs = milliseconds

@@ -13,7 +13,7 @@ test.skipIf(!canMount).each([
   ['a folder for backups', ['--backup-folder', 'FOLDER'], ': read-only file system'],
   ['a unix socket', ['--unix', 'FOLDER/plants.sock'], ': read-only file system'],
   ['a database', ['--database', 'FOLDER/plants.db'], 'check permissions, ReadWritePaths= and '],
-])('refuses %s on a read-only file system in one line', async (_, args, reason) => {
+])('serve refuses %s on a read-only file system in one line', async (_, args, reason) => {
   using folder = temporaryFolder()
   using readOnly = temporaryFolder()
   const words = args.map((word) => word.replace('FOLDER', readOnly.path))
@@ -27,7 +27,7 @@ test.skipIf(!canMount).each([
   expect(result.code).toBe(1)
 })
 
-test.skipIf(!canMount)('serves a copy on a read-only file system with --read-only', async () => {
+test.skipIf(!canMount)('--read-only serves a copy on a read-only file system', async () => {
   using folder = storeFolder()
   await folder.run(['import', '-', '--format', 'ndjson'], {
     stdin: '{"id":1,"name":"Rose"}',

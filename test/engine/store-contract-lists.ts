@@ -22,7 +22,7 @@ export const listsContract = createContract<TestedStore>()
 const { test } = listsContract
 
 for (const order of ORDERS) {
-  test(`ends a page of long plants before its limit, and leaves none out: ${order}`, async ({
+  test(`a page of long plants ends before its limit, and none is left out: ${order}`, async ({
     store,
   }) => {
     const name = 'x'.repeat(400_000)
@@ -59,7 +59,9 @@ async function search(store: Store, query: Omit<PlantQuery, 'after'>) {
   return { found, pages }
 }
 
-test('finds every part of a name, and ignores the case of A to Z alone', async ({ store }) => {
+test('a search finds every part of a name, and ignores only the case of A to Z', async ({
+  store,
+}) => {
   const names = [
     ...[
       '',
@@ -111,7 +113,7 @@ test('finds every part of a name, and ignores the case of A to Z alone', async (
 })
 
 for (const order of ORDERS) {
-  test(`walks 5000 plants a page, or 1000 of a tag, and leaves none out: ${order}`, async ({
+  test(`a page has 5000 plants, or 1000 of a tag, and none is left out: ${order}`, async ({
     store,
   }) => {
     const rare = [0n, 4999n, 5000n, 5001n, 9999n, 10_000n, 11_999n]
@@ -137,7 +139,7 @@ for (const order of ORDERS) {
 }
 
 for (const order of ORDERS) {
-  test(`ends a search among long names before they take long: ${order}`, async ({ store }) => {
+  test(`a search among long names ends early: ${order}`, async ({ store }) => {
     for (const { id } of range(0, 4)) {
       await store.createPlant({ id, name: `${'x'.repeat(300_000)}${id}` })
     }
@@ -165,9 +167,7 @@ async function readTags(store: Store, limit: number, from: string | null = null)
   return { found, pages }
 }
 
-test('counts the plants of each tag, in the order of code points, from any text on', async ({
-  store,
-}) => {
+test('the tags are counted in the order of code points, from any text on', async ({ store }) => {
   const long = 'x'.repeat(199)
   // Sorted by code points: UTF-16 would sort U+1F335 before U+FF5E.
   const tags = [
@@ -198,7 +198,7 @@ test('counts the plants of each tag, in the order of code points, from any text 
   }
 })
 
-test('counts a tag of thousands of plants exactly', async ({ store }) => {
+test('the count of a tag of thousands of plants is exact', async ({ store }) => {
   const plants = range(-6000, 12_001).map((plant) => ({
     ...plant,
     tag: plant.id === 6000n ? 'rare' : plant.id < -1000n ? 'exact' : 'common',
@@ -216,7 +216,7 @@ test('counts a tag of thousands of plants exactly', async ({ store }) => {
   })
 })
 
-test('continues after a long tag, whatever follows it', async ({ store }) => {
+test('the list of tags continues after a long tag, whatever follows it', async ({ store }) => {
   const long = 'x'.repeat(1500)
   const ends = [
     '',
@@ -241,7 +241,7 @@ test('continues after a long tag, whatever follows it', async ({ store }) => {
   }
 })
 
-test('ends a page of long tags before its limit, and leaves none out', async ({ store }) => {
+test('a page of long tags ends before its limit, and none is left out', async ({ store }) => {
   const tags = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(200_000))
   for (const [index, tag] of tags.entries())
     await store.createPlant({ id: BigInt(index), name: '', tag })

@@ -7,7 +7,7 @@ import { type TestedStore, testedToken as token } from '../harness/tested-store'
 export const tokensContract = createContract<TestedStore>()
 const { test } = tokensContract
 
-test('keeps tokens across a restart', async ({ store, reopen }) => {
+test('tokens survive a restart', async ({ store, reopen }) => {
   const laptop = token('laptop')
   const guest = token('guest', { scope: 'read', createdAt: 1, expiresAt: 2_000_000_000_001 })
   expect(await store.listTokens()).toEqual([])
@@ -22,7 +22,9 @@ test('keeps tokens across a restart', async ({ store, reopen }) => {
   expect(await reopened.listTokens()).toEqual([guest, laptop])
 })
 
-test('shows a revocation to the next lookup of a token that was just found', async ({ store }) => {
+test('a revocation takes effect on the next lookup of a token that was just found', async ({
+  store,
+}) => {
   const laptop = token('laptop')
   expect(await store.findToken(laptop.hash)).toBeNull()
   await store.createToken(laptop)
@@ -35,7 +37,7 @@ test('shows a revocation to the next lookup of a token that was just found', asy
   expect(await store.findToken(laptop.hash)).toBeNull()
 })
 
-test('has at most one valid token of a name', async ({ store }) => {
+test('a name has at most one valid token', async ({ store }) => {
   const first = token('desk')
   const second = token('desk', { hash: hashToken('other') })
   await store.createToken(first)
@@ -47,7 +49,7 @@ test('has at most one valid token of a name', async ({ store }) => {
   expect(await store.listTokens()).toHaveLength(2)
 })
 
-test('gives the name of an expired token to a new one, and keeps the old one as expired', async ({
+test('a new token may have the name of an expired one, which stays expired', async ({
   store,
   reopen,
 }) => {
@@ -70,7 +72,7 @@ test('gives the name of an expired token to a new one, and keeps the old one as 
   expect(await reopened.findToken(old.hash)).toEqual(found)
 })
 
-test('leaves an expired token unchanged if the new one cannot be added', async ({ store }) => {
+test('an expired token is unchanged if the new one cannot be added', async ({ store }) => {
   const old = token('guest', { createdAt: 1, expiresAt: 2 })
   await store.createToken(old)
 
@@ -80,7 +82,7 @@ test('leaves an expired token unchanged if the new one cannot be added', async (
   await store.createPlant({ id: 1n, name: 'Rose' })
 })
 
-test("records the hour of a token's last use across a restart", async ({ store, reopen }) => {
+test("the hour of a token's last use survives a restart", async ({ store, reopen }) => {
   const laptop = token('laptop')
   const kept = token('kept')
   await store.createToken(laptop)
@@ -102,7 +104,7 @@ test("records the hour of a token's last use across a restart", async ({ store, 
   expect(await reopened.findToken(kept.hash)).toEqual(kept)
 })
 
-test('prunes the tokens that had ended by a time, and no others', async ({ store, reopen }) => {
+test('only the tokens that had ended by a time are pruned', async ({ store, reopen }) => {
   await store.createToken(token('valid'))
   await store.createToken(token('expires later', { expiresAt: 2001 }))
   await store.createToken(token('expired', { expiresAt: 2000 }))
@@ -118,7 +120,7 @@ test('prunes the tokens that had ended by a time, and no others', async ({ store
   expect(left).toEqual(['expires later', 'revoked later', 'valid'])
 })
 
-test('revokes a token once, and keeps the time', async ({ store, reopen }) => {
+test('a token is revoked once, and the time is kept', async ({ store, reopen }) => {
   await store.createToken(token('lost'))
   await store.createToken(token('kept'))
   const { hash } = token('lost')

@@ -29,7 +29,7 @@ export function testStore(name: string, open: () => Promise<TestedStore>): void 
     contract.run(`a store in ${name}`, open)
 }
 
-test('keeps a plant exactly across a restart', async ({ store, reopen }) => {
+test('a plant is exactly the same after a restart', async ({ store, reopen }) => {
   const plants: Plant[] = [
     { id: MIN, name: '' },
     { id: -9007199254740993n, name: '🌵\u0001\uFFFF', tag: '' },
@@ -46,7 +46,7 @@ test('keeps a plant exactly across a restart', async ({ store, reopen }) => {
   expect(await allPlants(await reopen())).toEqual(plants)
 })
 
-test('creates all plants of a batch or none', async ({ store, reopen }) => {
+test('a batch creates all of its plants or none', async ({ store, reopen }) => {
   await store.createPlants(range(100, 1000))
   expect(await allPlants(store)).toHaveLength(1000)
 
@@ -63,7 +63,7 @@ test('creates all plants of a batch or none', async ({ store, reopen }) => {
   expect(await allPlants(await reopen())).toHaveLength(1000)
 })
 
-test('puts 1000 plants, and the last of those that share an id', async ({ store, reopen }) => {
+test('a batch of 1000 puts stores the last plant of each id', async ({ store, reopen }) => {
   await store.createPlants(range(500, 1000).map((plant) => ({ ...plant, name: 'other' })))
 
   const counts = { created: 500, replaced: 500, unchanged: 0 }
@@ -75,7 +75,7 @@ test('puts 1000 plants, and the last of those that share an id', async ({ store,
   expect((await allPlants(await reopen())).slice(1, 1001)).toEqual(range(0, 1000))
 })
 
-test('deletes 1000 plants, and creates them again', async ({ store, reopen }) => {
+test('a batch of 1000 deleted plants can be created again', async ({ store, reopen }) => {
   const plants = range(500, 1000)
   await store.createPlants(plants)
   await store.createPlants(range(0, 500))
@@ -88,7 +88,7 @@ test('deletes 1000 plants, and creates them again', async ({ store, reopen }) =>
   expect(await allPlants(await reopen())).toEqual([...range(0, 500), ...plants])
 })
 
-test('counts its plants after every kind of change', async ({ store, reopen }) => {
+test('the number of plants is right after every kind of change', async ({ store, reopen }) => {
   expect(await store.countPlants()).toBe(0)
 
   await Promise.all([
@@ -132,7 +132,7 @@ test('counts its plants after every kind of change', async ({ store, reopen }) =
 const ids = [MIN, 1n, 9007199254740993n, MAX]
 
 for (const id of ids) {
-  test(`changes plant ${id} under a condition only if it is still as it was read`, async ({
+  test(`a condition allows a change of plant ${id} only if it is as it was read`, async ({
     store,
   }) => {
     const plant = { id, name: 'a', tag: 'b' }
@@ -168,7 +168,7 @@ for (const id of ids) {
   })
 }
 
-test('reports a missing plant, whatever its precondition', async ({ store }) => {
+test('a missing plant is reported, whatever the precondition', async ({ store }) => {
   for (const precondition of [
     { ifMatch: '*' },
     { ifMatch: ['"a"'] },
@@ -184,7 +184,7 @@ test('reports a missing plant, whatever its precondition', async ({ store }) => 
   }
 })
 
-test('lets exactly one of many clients change a plant that all have read', async ({ store }) => {
+test('only one of many clients changes a plant that all have read', async ({ store }) => {
   await store.createPlant({ id: 1n, name: 'a' })
   const precondition = { ifMatch: [entityTagOf({ id: 1n, name: 'a' })] }
 
@@ -199,7 +199,7 @@ test('lets exactly one of many clients change a plant that all have read', async
   expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
 })
 
-test('makes changes in the order of the calls', async ({ store }) => {
+test('changes are made in the order of the calls', async ({ store }) => {
   const id = 1n
   const results = await Promise.allSettled([
     store.replacePlant({ id, name: 'too early' }),
@@ -235,7 +235,7 @@ test('makes changes in the order of the calls', async ({ store }) => {
   expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
 })
 
-test('shows every answered change to later reads', async ({ store }) => {
+test('later reads show every acknowledged change', async ({ store }) => {
   await Promise.all(
     range(0, 200).map(async (plant) => {
       await store.createPlant(plant)
@@ -246,7 +246,9 @@ test('shows every answered change to later reads', async ({ store }) => {
   )
 })
 
-test('shows an answered change to a read in the turn of earlier reads', async ({ store }) => {
+test('an acknowledged change is shown to a read in the turn of earlier reads', async ({
+  store,
+}) => {
   for (const plant of range(0, 50)) {
     let isAnswered = false
     const found = store.createPlant(plant).then(() => {
@@ -262,7 +264,7 @@ test('shows an answered change to a read in the turn of earlier reads', async ({
   }
 })
 
-test('commits the queue when it closes', async ({ store, reopen }) => {
+test('the store commits its queue when it closes', async ({ store, reopen }) => {
   const results = Promise.allSettled(range(0, 500).map((plant) => store.createPlant(plant)))
 
   const reopened = await reopen()
@@ -271,7 +273,7 @@ test('commits the queue when it closes', async ({ store, reopen }) => {
   expect(await allPlants(reopened)).toHaveLength(500)
 })
 
-test('reports that it can write, and its size', async ({ store }) => {
+test('the store reports its size, and that it can write', async ({ store }) => {
   await store.createPlants(range(0, 1000))
 
   await store.probe()

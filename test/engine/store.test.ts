@@ -36,7 +36,7 @@ testStore('SQLite', async () => {
   }
 })
 
-test('sees changes of tokens by another process at once', async () => {
+test('changes of tokens by another process take effect at once', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
   const other = await openStore(folder.file('plants.db'), commandUser({ makesDatabase: false }))
@@ -69,7 +69,7 @@ test('a token is committed at once, although reads of the same turn share a tran
   await store.close()
 })
 
-test('a store that is closed refuses changes and reads', async () => {
+test('a closed store refuses changes and reads', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
   await store.close()
@@ -82,7 +82,7 @@ test('a store that is closed refuses changes and reads', async () => {
   })
 })
 
-test('a daemon that starts while another program writes says so, and writes later', async () => {
+test('a daemon that starts while another program writes logs this, and writes later', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await open(path)).close()
@@ -109,7 +109,7 @@ test('a daemon that starts while another program writes says so, and writes late
   await store.close()
 })
 
-test('a probe writes nothing, however long ago the last change was', async () => {
+test('a probe writes nothing, no matter how old the last change is', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const store = await open(path)
@@ -126,7 +126,7 @@ test('a probe writes nothing, however long ago the last change was', async () =>
   await store.close()
 })
 
-test('a command pauses before each commit beside a daemon, and only then', async () => {
+test('a command pauses before each commit only if a daemon serves', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const store = await openStore(path, commandUser({ makesDatabase: true }))

@@ -18,14 +18,14 @@ const reads = (what: string, answer: Expected, ...values: readonly string[]): Ca
 
 /** A request whose token is not in the field that counts. */
 const elsewhere = (line: string, parts: RequestParts): Case => ({
-  name: `takes no token from elsewhere: ${line} ${JSON.stringify(parts).slice(0, 90)}`,
+  name: `accepts no token from elsewhere: ${line} ${JSON.stringify(parts).slice(0, 90)}`,
   bytes: request({ line: `${line} HTTP/1.1`, authorization: null, ...parts }),
   answers: [40101],
 })
 
 /** A request with a token that only reads. */
 const withScope = (line: string, answer: Expected, sent?: string): Case => ({
-  name: `a token that only reads sends ${line}`,
+  name: `a read-only token sends ${line}`,
   bytes: request({
     line: `${line} HTTP/1.1`,
     authorization: `Bearer ${tokens.read}`,
@@ -57,15 +57,15 @@ const withWrongToken = [
 
 /** Every shape of credentials. */
 export const auth: readonly Case[] = [
-  ...reads('takes the token', fern, `Bearer ${TOKEN}`, `bearer ${TOKEN}`, `bEaReR  ${TOKEN}`),
-  ...reads('takes the token', fern, `Bearer ${' '.repeat(8000)}${TOKEN}`, `\tBearer ${TOKEN}\t`),
-  ...reads('takes a token that only reads', fern, `Bearer ${tokens.read}`),
-  read('takes the name of the field in any case, right before its value', fern, {
+  ...reads('accepts the token', fern, `Bearer ${TOKEN}`, `bearer ${TOKEN}`, `bEaReR  ${TOKEN}`),
+  ...reads('accepts the token', fern, `Bearer ${' '.repeat(8000)}${TOKEN}`, `\tBearer ${TOKEN}\t`),
+  ...reads('accepts a read-only token', fern, `Bearer ${tokens.read}`),
+  read('accepts the field name in any case, without a space before the value', fern, {
     authorization: null,
     fields: [`aUTHORIZATION:Bearer ${TOKEN}`],
   }),
   read('refuses a request without credentials', 40101, { authorization: null }),
-  ...reads('refuses what is no scheme', 40101, ...withoutScheme),
+  ...reads('refuses credentials without a scheme', 40101, ...withoutScheme),
   ...reads('refuses a wrong token', 40102, ...withWrongToken),
   ...reads('closes', 431, `Bearer ${'a'.repeat(20_000)}`),
   ...reads('closes', 400, `Bearer ${TOKEN}\0`),
@@ -74,7 +74,7 @@ export const auth: readonly Case[] = [
     authorization: 'Bearer wrong',
     fields: [`Authorization: Bearer ${TOKEN}`],
   }),
-  read('refuses a wrong token behind the right one', 40102, {
+  read('refuses a wrong token after the right one', 40102, {
     fields: ['Authorization: Bearer wrong'],
   }),
   read('refuses Basic before the right credentials', 40101, {

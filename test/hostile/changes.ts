@@ -78,7 +78,7 @@ export const changes: readonly Case[] = [
   change('PUT /plants/-9223372036854775808', '{"name":"b"}', 40402),
   ...refused('PUT /plants/x', 40002, '{"name":"b"}'),
   {
-    name: 'refuses to replace without a body',
+    name: 'refuses a replacement without a body',
     bytes: bare('PUT /plants/1', { fields: ['Content-Type: application/json'] }),
     answers: [40001],
   },
@@ -93,7 +93,7 @@ export const changes: readonly Case[] = [
   ),
   remove('/plants/1', 204),
   {
-    name: 'deletes a plant for a DELETE with a body that nobody reads',
+    name: 'ignores the body of a DELETE',
     bytes: request({ line: 'DELETE /plants/1 HTTP/1.1', type: null, body: '{"id":2}' }),
     answers: [204],
     replaces: [],

@@ -29,7 +29,7 @@ const pipelined = (
 /** A request is refused, and the one in its body or behind it is what it looks like, no more and no less. */
 const kept = (what: string, error: number, parts: RequestParts): Case =>
   pipelined(
-    `reads a request behind ${what}`,
+    `reads a request after ${what}`,
     [error, fern],
     request({ body: smuggled, ...parts }),
     get,
@@ -50,13 +50,13 @@ const partial = (what: string, bytes: Uint8Array): Case => ({
 
 /** A create, and bytes behind it that the parser refuses: its 400 must not stand for a plant that was stored. */
 const trailing = (what: string, text: string, status = 400): Case => ({
-  name: `stores nothing where it closes at ${what} behind a create`,
+  name: `stores nothing if it closes at ${what} after a create`,
   bytes: concat(one, latin1(text)),
   answers: [status],
 })
 
 const cut = (what: string, bytes: Uint8Array): Case => ({
-  name: `stores nothing where the client leaves within ${what}`,
+  name: `stores nothing if the client disconnects within ${what}`,
   bytes,
   answers: [],
   isCut: true,
@@ -68,7 +68,7 @@ const inChunks = (sent: string): Uint8Array =>
 
 /** Input of one connection: several requests, half a request, and malformed HTTP. */
 export const connections: readonly Case[] = [
-  pipelined('answers requests in their order', [fern, 40402, fern], get, missing, get),
+  pipelined('answers requests in order', [fern, 40402, fern], get, missing, get),
   pipelined(
     'answers 100 requests at once',
     Array<Expected>(100).fill(fern),
@@ -82,7 +82,7 @@ export const connections: readonly Case[] = [
   ),
   {
     ...pipelined(
-      'answers a create behind other requests',
+      'answers a create after other requests',
       [fern, 40402, [200, '{"name":"a"}']],
       get,
       missing,
@@ -93,7 +93,7 @@ export const connections: readonly Case[] = [
   {
     // Bun closes where a request comes in behind one whose answer takes a turn of the event loop. That is within
     // what is promised: nothing was acknowledged, and the retry's 40901 tells.
-    name: 'closes at a request behind a create that is not answered yet, or answers the create',
+    name: 'closes at a request after a pending create, or answers the create',
     bytes: concat(one, two),
     answers: [[200, '{"name":"a"}']],
     after: 'closed',
@@ -103,9 +103,15 @@ export const connections: readonly Case[] = [
   ...(['length', 'chunked'] as const).flatMap((framing) => [
     kept(`one without credentials, by ${framing}`, 40101, { authorization: null, framing }),
     kept(`one of another type, by ${framing}`, 41501, { type: 'text/plain', framing }),
-    kept(`one to no path, by ${framing}`, 40401, { line: 'POST /nowhere HTTP/1.1', framing }),
-    kept(`one by no method, by ${framing}`, 40501, { line: 'PATCH /plants HTTP/1.1', framing }),
-    kept(`one whose body is no JSON, by ${framing}`, 40001, { framing }),
+    kept(`one for an unknown path, by ${framing}`, 40401, {
+      line: 'POST /nowhere HTTP/1.1',
+      framing,
+    }),
+    kept(`one with a wrong method, by ${framing}`, 40501, {
+      line: 'PATCH /plants HTTP/1.1',
+      framing,
+    }),
+    kept(`one whose body is not JSON, by ${framing}`, 40001, { framing }),
     kept(`one whose body is too large, by ${framing}`, 41301, { body: tooLarge, framing }),
   ]),
   pipelined(
@@ -116,21 +122,21 @@ export const connections: readonly Case[] = [
   ),
   {
     ...pipelined(
-      'reads no request in the chunks of a GET, nor behind them',
+      'reads no request in the chunks of a GET, nor after them',
       [fern],
       request({ line: 'GET /plants/1 HTTP/1.1', body: smuggled, framing: 'chunked' }),
       get,
     ),
     after: 'closed',
   },
-  pipelined('closes at what is no request behind a request', [fern, 400], get, latin1('x\r\n\r\n')),
+  pipelined('closes at malformed bytes after a request', [fern, 400], get, latin1('x\r\n\r\n')),
   pipelined(
     'closes at a body longer than its length',
     [40001, 400],
     request({ body: '{"id":10', framing: 'none', fields: ['Content-Length: 5'] }),
   ),
   {
-    name: 'answers no request behind one that asks to close',
+    name: 'answers no request after one that asks to close',
     bytes: concat(bare('GET /plants/1', { fields: ['Connection: close'] }), smuggled),
     answers: [fern],
     after: 'closed',
@@ -143,17 +149,17 @@ export const connections: readonly Case[] = [
   ),
   notHttp('bytes of every value', `${'\xff\xfe\x00\x01'.repeat(100)}\r\n\r\n`),
   notHttp('a body alone', '{"id":10,"name":"a"}\r\n\r\n'),
-  notHttp('an answer', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  notHttp('a response', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   notHttp('a head of bare line feeds', 'GET /plants/1 HTTP/1.1\nHost: x\n\n', 505),
   notHttp('a first field that is folded', 'GET /plants/1 HTTP/1.1\r\n X: y\r\nHost: x\r\n\r\n'),
   notHttp('20,000 bytes that never end a line', 'a'.repeat(20_000), 431),
   trailing('a line end', '\r\n'),
-  trailing('a line that is none', 'x\r\n\r\n'),
+  trailing('a malformed line', 'x\r\n\r\n'),
   trailing('another version', 'GET /plants/1 HTTP/9.9\r\nHost: x\r\n\r\n', 505),
   trailing('a request without a host', 'GET /plants/1 HTTP/1.1\r\n\r\n'),
   {
     // Bun does not answer a client that has ended its side, unless it can at once.
-    name: 'closes where the client says no more behind a create, or answers it',
+    name: 'closes if the client ends its side after a create, or answers it',
     bytes: one,
     answers: [[200, '{"name":"a"}']],
     isCut: true,
@@ -162,7 +168,7 @@ export const connections: readonly Case[] = [
     isUnknown: true,
   },
   {
-    name: 'answers a client that says no more behind a read',
+    name: 'answers a client that ends its side after a read',
     bytes: get,
     answers: [fern],
     isCut: true,

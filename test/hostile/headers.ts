@@ -6,7 +6,7 @@ const accepted: Outcome = [10, 'a']
 const types = (outcome: Outcome, ...texts: readonly string[]): Case[] =>
   texts.map((type) => {
     const shown = JSON.stringify(type.replace(/(; x=y|[;a]){50,}/, '…')).slice(0, 70)
-    const verb = outcome === accepted ? 'takes' : 'refuses'
+    const verb = outcome === accepted ? 'accepts' : 'refuses'
     return create(`${verb} the content type ${shown}`, outcome, { body, type })
   })
 
@@ -68,17 +68,17 @@ export const headers: readonly Case[] = [
   ...['gzip', 'identity', 'x-gzip', 'gzip, gzip', ''].map((coding) =>
     creates(`refuses the content encoding "${coding}"`, 41501, `Content-Encoding: ${coding}`),
   ),
-  create('refuses a body that really is compressed', 41501, {
+  create('refuses a compressed body', 41501, {
     body: Bun.gzipSync(Buffer.from(body)),
     fields: ['Content-Encoding: gzip'],
   }),
-  creates('takes a request that accepts no JSON', accepted, 'Accept: text/html'),
+  creates('serves a request that does not accept JSON', accepted, 'Accept: text/html'),
   creates('obeys no other method', accepted, 'X-HTTP-Method-Override: DELETE'),
   creates('obeys no other path', accepted, 'X-Original-URL: /health', 'X-Rewrite-URL: /metrics'),
   creates('obeys no condition', accepted, 'If-Match: "x"', 'If-None-Match: *', 'Range: bytes=0-1'),
-  creates('takes an expectation that it does not know', accepted, 'Expect: 200-ok'),
+  creates('accepts an unknown expectation', accepted, 'Expect: 200-ok'),
   {
-    name: 'tells a client to go on before it looks at the token, and then refuses',
+    name: 'sends 100 Continue before it checks the token, and then refuses',
     bytes: request({ authorization: 'Bearer x', body, fields: ['Expect: 100-continue'] }),
     answers: [100, 40102],
   },
@@ -90,7 +90,7 @@ export const headers: readonly Case[] = [
   reads('ignores a field whose name has 5,000 letters', fern, `${'X'.repeat(5000)}: y`),
   reads('ignores 150 fields', fern, ...fieldsOf(150)),
   reads('ignores an empty field', fern, 'X:'),
-  reads('ignores what attacks a shell', fern, 'User-Agent: () { :; }; echo x', 'X: $(id) `id`'),
+  reads('ignores an attack on a shell', fern, 'User-Agent: () { :; }; echo x', 'X: $(id) `id`'),
   ...['X', ': y', 'X Y: z', 'X : y', 'X(: y', 'X\xe9: y', 'X\0: y', 'X: a\0b', 'X: a\x1b[31m'].map(
     (field) => reads(`closes at the field ${JSON.stringify(field)}`, 400, field),
   ),

@@ -136,7 +136,7 @@ const printable = ({ name }: Case): string =>
 for (const [theme, cases] of Object.entries(catalogue)) {
   describe(theme, () => {
     const named = cases.map((sent) => [printable(sent), sent] as const)
-    test.each(named)('gets the response of the catalogue: %s', async (_, sent) => {
+    test.each(named)('the daemon follows the catalogue: %s', async (_, sent) => {
       try {
         const isAnswered = await play(sent)
         expect((await send(bare('GET /health'))).body).toBe('{"status":"ok"}')
@@ -151,6 +151,6 @@ for (const [theme, cases] of Object.entries(catalogue)) {
   })
 }
 
-test('the daemon logged nothing unexpected', () => {
+test('the daemon logs no unexpected error', () => {
   expect(daemon.events().filter(({ event }) => event === 'unexpected')).toEqual([])
 })

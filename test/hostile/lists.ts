@@ -69,12 +69,12 @@ export const lists: readonly Case[] = [
     }),
   ),
   {
-    name: 'lists for a GET with a body that nobody reads',
+    name: 'ignores the body of a list request',
     bytes: request({ line: 'GET /plants HTTP/1.1', type: 'text/plain', body: 'x'.repeat(1000) }),
     answers: [one],
   },
   {
-    name: 'reads for a GET with a body in chunks that nobody reads',
+    name: 'ignores the chunked body of a GET',
     bytes: request({ line: 'GET /plants/1 HTTP/1.1', body: 'x'.repeat(1000), framing: 'chunked' }),
     after: 'closed',
     answers: [fern],

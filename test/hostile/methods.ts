@@ -9,7 +9,7 @@ const closes = (status: number, ...lines: readonly string[]): Case[] =>
   }))
 
 const host = (value: string, target: string, answer: Expected, method = 'GET'): Case => ({
-  name: `is not impressed by the host ${JSON.stringify(value).slice(0, 40)} at ${method} ${target}`,
+  name: `ignores the host ${JSON.stringify(value).slice(0, 40)} at ${method} ${target}`,
   bytes: bare(`${method} ${target}`, { host: value }),
   answers: [answer],
 })

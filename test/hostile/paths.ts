@@ -38,7 +38,7 @@ const notInt64 = [
 /** Targets. */
 export const paths: readonly Case[] = [
   ...gets('has a page', 200, '/', '/?x', '/console/main.js', '/docs', '/docs/main.js', 'http://x'),
-  ...gets('knows no such path', 40401, ...unknownPaths),
+  ...gets('has no path', 40401, ...unknownPaths),
   ...['/plants/1?/health', 'http://localhost/plants/1'].map(
     (target): Case => ({
       name: `asks for credentials at ${target}`,
@@ -49,13 +49,13 @@ export const paths: readonly Case[] = [
   ...gets('finds the plant', fern, '/plants/%31', '/plants/1?', '/plants/1?x=1', '/plants/1?id=2'),
   ...gets('finds the plant', fern, 'http://other/plants/1', 'https://x:99999/plants/1'),
   ...gets('finds the plant', fern, 'http://a@b/plants/1'),
-  ...gets('refuses what is no int64', 40002, ...notInt64.map((id) => `/plants/${id}`)),
+  ...gets('refuses an id that is not an int64', 40002, ...notInt64.map((id) => `/plants/${id}`)),
   ...gets('finds no such plant', 40402, '/plants/9223372036854775807', '/plants/-0', '/plants/2'),
   ...gets('finds no such plant', 40402, '/plants/-9223372036854775808'),
   ...['a', 'api', '[::]'].flatMap((host) =>
     ['GET /v1/health', 'PUT /v1/plants/1', 'GET /x/plants', 'GET /x/openapi.json'].map(
       (line): Case => ({
-        name: `takes no part of a path for the host ${host}: ${line}`,
+        name: `does not mistake a part of a path for the host ${host}: ${line}`,
         bytes: bare(line, { host }),
         answers: [40401],
       }),

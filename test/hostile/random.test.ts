@@ -103,7 +103,7 @@ const body = fc.tuple(plain, fc.array(edit, { maxLength: 3 })).map(([start, edit
 )
 
 test(
-  'creates with random bodies are answered and stored as the oracle says',
+  'creates with random bodies have the result that the oracle predicts',
   async () => {
     const acknowledged = new Map<bigint, OraclePlant>()
     const verdicts = new Set<unknown>()

@@ -62,14 +62,14 @@ const within = (value: string): string => `{"id":10,"name":"a","x":${value}}`
 /** Bodies around the limit, and bodies that nest. */
 export const sizes: readonly Case[] = [
   ...bodies([
-    ['takes a body of exactly the limit', exact.body, exact.row],
+    ['accepts a body of exactly the limit', exact.body, exact.row],
     [
-      'takes a body of exactly the limit whose letters have four bytes',
+      'accepts a body of exactly the limit whose letters have four bytes',
       exactWide.body,
       exactWide.row,
     ],
     ['refuses a body of one byte more than the limit', tooLong.body, 41301],
-    ['refuses a body beyond the limit that is no JSON', 'x'.repeat(LIMIT + 1), 41301],
+    ['refuses a body over the limit that is not JSON', 'x'.repeat(LIMIT + 1), 41301],
     [
       'refuses a body of the limit in backslashes',
       `{"id":10,"name":"${'\\'.repeat(LIMIT - 17)}`,
@@ -77,17 +77,17 @@ export const sizes: readonly Case[] = [
     ],
   ]),
   inChunks(
-    'takes a body of exactly the limit in chunks of 1,000',
+    'accepts a body of exactly the limit in chunks of 1,000',
     exact.row,
     inChunksOf(1000, exact.body),
   ),
   inChunks('refuses one byte more in chunks of 1,000', 41301, inChunksOf(1000, tooLong.body)),
   inChunks(
-    'takes a body whose letters are cut by chunks',
+    'accepts a body whose letters are cut by chunks',
     [10, '🌵é'],
     inChunksOf(1, '{"id":10,"name":"🌵é"}'),
   ),
-  inChunks('takes 1,500 chunks of one byte', [10, 'a'], inChunksOf(1, small + spaces(1480))),
+  inChunks('accepts 1,500 chunks of one byte', [10, 'a'], inChunksOf(1, small + spaces(1480))),
   {
     ...inChunks('refuses 20,000 chunks of one byte', 41301, inChunksOf(1, small + spaces(19_980))),
     after: 'closed',

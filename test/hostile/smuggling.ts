@@ -15,7 +15,7 @@ const framed = (verb: string, fields: readonly string[], sent: string): Omit<Cas
 })
 
 const takes = (fields: readonly string[], sent = body): Case => ({
-  ...framed('takes', fields, sent),
+  ...framed('accepts', fields, sent),
   answers: [created],
   stores: [plant],
 })

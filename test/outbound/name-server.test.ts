@@ -27,7 +27,7 @@ test.skipIf(!hasNamespaces()).each([
     ['check', '--database', 'postgres://u@nope.invalid/plants'],
     'cannot connect to PostgreSQL at nope.invalid:5432: cannot resolve host nope.invalid (EAI_AGAIN)',
   ],
-])('%j names the host that no name server resolves', async (args, reason) => {
+])('the message of %j names the host that no name server resolves', async (args, reason) => {
   using folder = temporaryFolder()
   const under = withoutNameServer(folder.file('resolv.conf'))
   expect(refusalOf(await runProgram(args, { under }))).toBe(reason)

@@ -35,7 +35,7 @@ async function reason(origin: string, seconds = 30): Promise<string> {
 const changesWith = async (env: Record<string, string>, url = `http://${FAR}/`) =>
   (await runProgram(['changes', '--url', url], { env: { ...env, PLANTSTORE_TOKEN: TOKEN } })).err
 
-test('the message asks for the right scheme if a port speaks HTTPS, or plain HTTP', async () => {
+test('the message asks to check the scheme if it does not match the port', async () => {
   await using secure = serve(ca.sign('DNS:localhost,IP:127.0.0.1'))
   await using plain = serve()
   const [one, other] = [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`]
@@ -59,7 +59,7 @@ test('the message says how to trust a certificate, and what else may be wrong wi
   expect(await reason(at(expired.port))).toContain('is refused (CERT_HAS_EXPIRED)')
 })
 
-test('the message says that nothing listens, and that nothing answers', async () => {
+test('the message distinguishes a closed port, an unknown host and silence', async () => {
   using silent = await behave(() => {})
   using half = await behave((socket) => void socket.write('HTTP/1.1 '))
 
@@ -84,7 +84,7 @@ test.each([
   [`${ok}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nxxx`, ''],
   ['HTTP/1.1 302 Found\r\nLocation: /hook/PathSecret\r\nContent-Length: 0\r\n\r\n', ''],
   ['HTTP/1.1 302 Found\r\nLocation: ftp://x/OtherSecret\r\nContent-Length: 0\r\n\r\n', ''],
-])('the message names the code of the failure that is the answer %j', async (bytes, code) => {
+])('the message names the code of the failure after the response %j', async (bytes, code) => {
   using server = await behave(bytes)
   const said = await reason(`http://${server.host}`)
 
@@ -164,7 +164,7 @@ test.each([
   expect(isLoopback(new URL(`http://${host}`))).toBe(false)
 })
 
-test('a request to another machine takes the proxy of the environment, unless NO_PROXY has its name', async () => {
+test('a request to another machine uses the proxy of the environment, unless NO_PROXY has its name', async () => {
   using proxy = await startProxy('200 OK')
   await changesWith(proxy.env)
   expect(proxy.seen()).toStartWith(`GET http://${FAR}/plants/changes`)
@@ -187,7 +187,7 @@ test.each(['http', 'https'])(
   },
 )
 
-test('the message names the variables of a proxy that does not answer', async () => {
+test('the message names the variables of a proxy that does not respond', async () => {
   const hint = `; a proxy is set: check HTTP_PROXY and HTTPS_PROXY, or add ${FAR} to NO_PROXY\n`
 
   for (const proxy of ['http://127.0.0.1:1', 'http://nope.invalid:1']) {

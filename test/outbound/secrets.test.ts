@@ -102,7 +102,7 @@ test.each(['http', 'https'])(
   },
 )
 
-test('changes prints no token that no header can hold', async () => {
+test('changes does not print a token that no header can hold', async () => {
   for (const token of [`${TOKEN}\nx`, `${TOKEN}é`]) {
     const args = ['changes', '--url', `http://far.invalid${SECRET_PATH}`]
     const { out, err, code } = await runProgram(args, { env: { PLANTSTORE_TOKEN: token } })

@@ -43,27 +43,24 @@ async function open(daemon: Daemon): Promise<TLSSocket> {
   return socket
 }
 
-test.skipIf(!hasOpenssl)(
-  'sends HSTS in every answer with --hsts, and in none without',
-  async () => {
-    using folder = storeFolder()
-    const args = flagsOf(makePair(folder, 'first'))
-    const header = 'strict-transport-security'
-    {
-      await using daemon = await folder.serve({ args })
-      const response = await fetch(`${daemon.url}/health`, insecure)
-      expect(response.headers.has(header)).toBeFalse()
-    }
-    const flags = [...args, '--hsts', '1y']
-    await using daemon = await folder.serve({ args: flags })
-    for (const path of ['/health', '/plants', '/', '/nowhere']) {
-      const response = await fetch(daemon.url + path, insecure)
-      expect(response.headers.get(header)).toBe('max-age=31536000')
-    }
-  },
-)
+test.skipIf(!hasOpenssl)('every response has HSTS with --hsts, and none without', async () => {
+  using folder = storeFolder()
+  const args = flagsOf(makePair(folder, 'first'))
+  const header = 'strict-transport-security'
+  {
+    await using daemon = await folder.serve({ args })
+    const response = await fetch(`${daemon.url}/health`, insecure)
+    expect(response.headers.has(header)).toBeFalse()
+  }
+  const flags = [...args, '--hsts', '1y']
+  await using daemon = await folder.serve({ args: flags })
+  for (const path of ['/health', '/plants', '/', '/nowhere']) {
+    const response = await fetch(daemon.url + path, insecure)
+    expect(response.headers.get(header)).toBe('max-age=31536000')
+  }
+})
 
-test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
+test.skipIf(!hasOpenssl)('the daemon serves HTTPS, and its curl line works', async () => {
   using folder = storeFolder()
   const pair = makePair(folder, 'one')
   const args = flagsOf(pair)
@@ -94,7 +91,7 @@ function cipherOf(daemon: Daemon, ciphers: string): string | null {
 }
 
 test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
-  'serves TLS 1.2 with forward secrecy and authenticated encryption only, with a key of %s',
+  'TLS 1.2 allows only forward secrecy and authenticated encryption with a key of %s',
   async (algorithm) => {
     using folder = storeFolder()
     const args = flagsOf(makePair(folder, 'one', 30, algorithm))
@@ -114,7 +111,7 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   },
 )
 
-test.skipIf(!hasOpenssl)('reports the expiry of its certificate as a metric', async () => {
+test.skipIf(!hasOpenssl)('the expiry of the certificate is a metric', async () => {
   using folder = storeFolder()
   const args = flagsOf(makePair(folder, 'one', 30))
   await using daemon = await folder.serve({ args })
@@ -126,7 +123,7 @@ test.skipIf(!hasOpenssl)('reports the expiry of its certificate as a metric', as
 })
 
 test.skipIf(!hasOpenssl)(
-  'does not start with a certificate and a key that do not fit',
+  'the daemon does not start if certificate and key do not match',
   async () => {
     using folder = storeFolder()
     const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
@@ -165,7 +162,7 @@ test.each([
   [['--tls-cert', 'x.crt']],
   [['--tls-key', 'x.key']],
   [['--tls-cert', 'x.crt', '--tls-key', 'x.key', '--unix', 'x.sock']],
-])('refuses the flags %j, whether or not its port is free', async (flags) => {
+])('the flags %j are refused, whether or not the port is free', async (flags) => {
   using folder = temporaryFolder()
   await using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const port = flags.includes('--unix') ? [] : ['--port', String(other.port)]

@@ -18,7 +18,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const modeOf = (file: string): string => (statSync(file).mode & 0o7777).toString(8)
 
-test('listens on the socket, and says so', async () => {
+test('the daemon listens on the socket, and its curl line works', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('a socket')
   const args = ['--unix', unix]
@@ -40,7 +40,7 @@ test('listens on the socket, and says so', async () => {
   expect(await daemon.stop()).toBe(0)
 })
 
-test('prints a curl line that works in any folder', async () => {
+test('the printed curl line works in any folder', async () => {
   using folder = temporaryFolder()
   const env = { PLANTSTORE_TOKEN: '' }
   const args = ['--unix', 'plants.sock']
@@ -77,7 +77,7 @@ test.each([
   [[], '660'],
   [['--unix-mode', '0666'], '666'],
   [['--unix-mode', '600'], '600'],
-])('gives the socket the rights of %j', async (flags, mode) => {
+])('the socket has the mode of %j', async (flags, mode) => {
   using folder = storeFolder()
   const unix = folder.file('plants.sock')
   const args = ['--unix', unix, ...flags]
@@ -87,7 +87,7 @@ test.each([
   expect(await daemon.stop()).toBe(0)
 })
 
-test('removes the socket when it stops, and takes over one that a killed daemon left', async () => {
+test('the daemon removes its socket when it stops, and replaces that of a killed daemon', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const options = { database: folder.file('plants.db'), args: ['--unix', unix] }
@@ -103,7 +103,7 @@ test('removes the socket when it stops, and takes over one that a killed daemon 
 test.each([
   ['the socket of a newer daemon', true],
   ['a file', false],
-])('does not remove %s that has taken the place of its socket', async (_, isSocket) => {
+])('a stopping daemon does not remove %s in place of its socket', async (_, isSocket) => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const args = ['--unix', unix]
@@ -121,7 +121,7 @@ test.each([
   expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('refuses a socket on which another program listens, and leaves it', async () => {
+test('a socket on which another program listens is refused and kept', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const first = { database: folder.file('first.db'), args: ['--unix', unix] }
@@ -134,7 +134,7 @@ test('refuses a socket on which another program listens, and leaves it', async (
   expect(existsSync(unix)).toBeFalse()
 })
 
-test('exactly one of several daemons that start at once takes over a socket', async () => {
+test('exactly one of several daemons that start at once replaces a socket', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const killed = await startDaemon({ database: folder.file('0.db'), args: ['--unix', unix] })
@@ -155,7 +155,7 @@ test.each([
   ['a file', 'plants.txt', 'exists, and is not a socket'],
   ['too long a path', 'x'.repeat(108), 'the name is too long'],
   ['a folder that does not exist', 'nowhere/plants.sock', 'no such file'],
-])('refuses %s in one line', async (_, name, message) => {
+])('the refusal of %s is one line', async (_, name, message) => {
   using folder = storeFolder()
   writeFileSync(folder.file('plants.txt'), '')
 
@@ -167,7 +167,7 @@ test.each([
 test.each([
   [['--unix-mode', '0888'], '--unix-mode must be three octal digits'],
   [['--unix', ''], '--unix must not be empty'],
-])('refuses the flags %j', async (flags, message) => {
+])('the flags %j are refused', async (flags, message) => {
   expect(refusalOf(await runProgram(['serve', ...flags]), 2)).toBe(
     `${message}; see "plantstore serve --help"`,
   )

@@ -68,14 +68,14 @@ test('the server with every acknowledged write is used if two cannot be distingu
   expect(hostFor(candidates, memoryOf(candidateAt('c')))).toBe('b')
 })
 
-test('a server without acknowledged writes is used after a minute, if no other has answered', () => {
+test('a server without acknowledged writes is used after a minute, if no other has responded', () => {
   const last = candidateAt('b', { timeline: 2 })
   const candidates = [candidateAt('a', { hasAll: false })]
   expect(hostFor(candidates, memoryOf(last, 59_000), false)).toContain('for 60 s')
   expect(hostFor(candidates, memoryOf(last, 60_000), false)).toBe('a')
 })
 
-test('a newly promoted server is used after five seconds, or at once if all have answered', () => {
+test('a newly promoted server is used after five seconds, or at once if all have responded', () => {
   const last = candidateAt('a')
   const candidates = [candidateAt('b', { timeline: 2, hasAll: false })]
   expect(hostFor(candidates, memoryOf(last, 4900), false)).toContain('for 5 s')
@@ -84,7 +84,7 @@ test('a newly promoted server is used after five seconds, or at once if all have
   expect(hostFor([...candidates, lacking], memoryOf(last))).toBe('b')
 })
 
-test('a standby that has every acknowledged write is waited for', () => {
+test('the daemon waits for a standby that has every acknowledged write', () => {
   const candidates = [candidateAt('a', { hasAll: false }), candidateAt('b', { isWritable: false })]
   expect(hostFor(candidates, memoryOf(candidateAt('a')))).toContain(
     'a:5432 lacks acknowledged writes',

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../harness/folder'
 
 const ignore = () => {}
 
-test('counts the bytes of the remaining entries, and names the one before them', async () => {
+test('the size and cursors of the remaining entries are right after a removal', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const store = await openStore(path, storeOwner(ignore, ignore, 1))
@@ -36,7 +36,7 @@ test('counts the bytes of the remaining entries, and names the one before them',
   await again.close()
 })
 
-test('keeps an entry that is young by the clock, and removes one dated in the future', async () => {
+test('a recent entry is kept, and one dated in the future is removed', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await openStore(path, storeOwner(ignore, ignore, 60_000))).close()
@@ -56,7 +56,7 @@ test('keeps an entry that is young by the clock, and removes one dated in the fu
   expect(numbers()).toEqual([3n])
 })
 
-test('adds nothing for a batch without entries, nor where no change log is kept', async () => {
+test('nothing is added for a batch without entries, or without a change log', async () => {
   using folder = temporaryFolder()
   const [kept, none] = [folder.file('kept.db'), folder.file('none.db')]
   await (await openStore(kept, storeOwner(ignore, ignore, 60_000))).close()

@@ -79,7 +79,7 @@ test.each([
   ['the log is removed', (path: string) => rmSync(`${path}-wal`)],
   ['the index of the log is removed', (path: string) => rmSync(`${path}-shm`)],
   ['the database is moved', (path: string) => renameSync(path, `${path}.moved`)],
-])('a commit is not reported as made if %s meanwhile', (_, lose) => {
+])('a commit is in doubt if %s meanwhile', (_, lose) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const { db, committer } = openTested(path)
@@ -122,7 +122,7 @@ test.each([
   db.close()
 })
 
-test('a rehearsal stores nothing, and finds what refuses it', () => {
+test('a rehearsal stores nothing, and reports why a write would fail', () => {
   using folder = temporaryFolder()
   const { committer, db, ids } = openTested(folder.file('plants.db'))
   beforeCommit = () => {

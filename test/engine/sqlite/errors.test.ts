@@ -19,7 +19,7 @@ function thrownBy(act: () => void): unknown {
   throw new Error('it was done')
 }
 
-test('says whether a database is full, locked or damaged', () => {
+test('the message says whether a database is full, locked or damaged', () => {
   using folder = temporaryFolder()
   const path = folder.file('any.db')
   using db = new Database(path)
@@ -54,7 +54,7 @@ test('says whether a database is full, locked or damaged', () => {
   expect(toError(failed).message).toBe(ERRORS['storage failed'].message)
 })
 
-test('says why a token cannot be stored', async () => {
+test('the message says why a token cannot be stored', async () => {
   using folder = storeFolder()
   const { database } = folder
   const args = ['--database', database]
@@ -70,7 +70,7 @@ test('says why a token cannot be stored', async () => {
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
 })
 
-test('says why a new database cannot be written', async () => {
+test('the message says why a new database cannot be written', async () => {
   using folder = temporaryFolder()
   // No file may be longer than 2 KiB.
   const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
@@ -80,7 +80,7 @@ test('says why a new database cannot be written', async () => {
   ).toMatch(/^cannot open .*plants\.db: disk I\/O error$/)
 })
 
-test('makes no new log beside a daemon whose log was removed, and reads no old state', async () => {
+test('a command beside a daemon whose log was removed creates no log, and reads no old state', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await folder.serve()

@@ -7,7 +7,7 @@ import { openFiles } from '../../harness/open-files'
 
 const openForReading = (path: string) => openFile(path, { isRead: true })
 
-test('closes a file that is no database', () => {
+test('a file that is not a database is closed', () => {
   using folder = temporaryFolder()
   const path = folder.file('notes.txt')
   writeFileSync(path, 'not a database')
@@ -20,7 +20,7 @@ test('closes a file that is no database', () => {
   expect(openFiles(path)).toEqual([])
 })
 
-test('reads the pages of a database from the disk again, where there are any', () => {
+test('the pages of a database are read from the disk again, if it has any', () => {
   using folder = temporaryFolder()
 
   expect(() => distrustPageCache(folder.file('plants.db'))).not.toThrow()
@@ -40,7 +40,7 @@ test('a path without a file has no size, and one without a folder no free space'
   expect(freeBytes(folder.file('none/plants.db'))).toBeNull()
 })
 
-test('says whether the database or its folder is missing', () => {
+test('the message says whether the database or its folder is missing', () => {
   using folder = temporaryFolder()
   const none = folder.file('none.db')
   const loop = folder.file('loop.db')

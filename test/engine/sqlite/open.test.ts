@@ -165,7 +165,7 @@ test.skipIf(!canMount)('a database in a folder that is mounted is like any other
   expect(out).toStartWith('ok: 20 plants')
 })
 
-test('makes a database that only its owner can read and any SQLite tool can', async () => {
+test('a new database is readable by its owner alone, with any SQLite tool', async () => {
   using folder = storeFolder()
   const { database } = folder
   const daemon = await folder.serve()
@@ -187,7 +187,7 @@ test('makes a database that only its owner can read and any SQLite tool can', as
 const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'
 
 test.skipIf(testUid !== 0)(
-  'a database that root makes belongs to the owner of its folder, the target of a link does not',
+  'a database created by root belongs to the owner of its folder, the target of a link does not',
   async () => {
     using folder = temporaryFolder()
     const [database, target] = [folder.file('data/plants.db'), folder.file('target.db')]
@@ -207,7 +207,7 @@ test.skipIf(testUid !== 0)(
   },
 )
 
-test('opens a file whose first start lost power, wherever that tore its header', async () => {
+test('a file whose first start lost power can be opened, wherever its header is torn', async () => {
   using folder = storeFolder()
   const [making, database] = [folder.file('making.db'), folder.database]
   // The journal of a transaction that has not ended, and the pages that it was to write.
@@ -231,14 +231,14 @@ test('opens a file whose first start lost power, wherever that tore its header',
   }
 })
 
-test('refuses a folder in place of a file', async () => {
+test('a folder in place of a file is refused', async () => {
   using folder = temporaryFolder()
 
   expectLine(await serve(folder.path), 1, `${folder.path} is a folder`, '--database')
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test('refuses a file as a folder', async () => {
+test('a file in place of a folder is refused', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('file'), 'text')
 
@@ -267,7 +267,7 @@ test.each([
   ['a few bytes', 'x'],
   ['zeros', '\0'.repeat(8192)],
   ['the first bytes of a database', 'SQLite format 3\0'],
-])('refuses a file that is not a database: %s', async (_, content) => {
+])('a file that is not a database is refused: %s', async (_, content) => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   writeFileSync(file, content)
@@ -275,7 +275,7 @@ test.each([
   await expectUntouched(file, folder.path, 1, 'is not a plantstore database', '--database')
 })
 
-test('leaves a file alone that only looks like a journal by its name', async () => {
+test('a file that only has the name of a journal is left alone', async () => {
   using folder = temporaryFolder()
   const file = folder.file('notes')
   writeFileSync(file, 'a note')
@@ -285,7 +285,7 @@ test('leaves a file alone that only looks like a journal by its name', async () 
 })
 
 test.each(['deleted', 'emptied'])(
-  'keeps the WAL of a database that was %s after a crash',
+  'the WAL of a database that was %s after a crash is kept',
   async (how) => {
     using folder = storeFolder()
     const file = folder.database
@@ -311,7 +311,7 @@ test.each([
   [0, 'PERSIST'],
   [0x1234, 'PERSIST'],
   [APPLICATION_ID, 'DELETE'],
-])('refuses the database of another program: %d, %s', async (id, journal) => {
+])('the database of another program is refused: %d, %s', async (id, journal) => {
   using folder = temporaryFolder()
   const file = folder.file('theirs.db')
   const db = new Database(file)
@@ -330,22 +330,19 @@ async function makeDatabase(file: string): Promise<void> {
   await daemon.stop()
 }
 
-test.each(['DELETE', 'PERSIST'])(
-  'refuses a schema that is newer than it knows: %s',
-  async (journal) => {
-    using folder = temporaryFolder()
-    const file = folder.file('plants.db')
-    await makeDatabase(file)
-    const db = new Database(file)
-    db.run(`PRAGMA journal_mode = ${journal}`)
-    db.run('PRAGMA user_version = 999')
-    db.close(true)
+test.each(['DELETE', 'PERSIST'])('a newer schema is refused: %s', async (journal) => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  const db = new Database(file)
+  db.run(`PRAGMA journal_mode = ${journal}`)
+  db.run('PRAGMA user_version = 999')
+  db.close(true)
 
-    await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
-  },
-)
+  await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
+})
 
-test('refuses an older schema, and names the build that exports it', async () => {
+test('the refusal of an older schema names the build that exports it', async () => {
   using folder = storeFolder()
   const file = folder.database
   await makeDatabase(file)
@@ -358,7 +355,7 @@ test('refuses an older schema, and names the build that exports it', async () =>
   expectLine(backup, 1, 'export it with the build of commit')
 })
 
-test('watches the WAL of a database behind a link', async () => {
+test('the WAL of a database behind a link is monitored', async () => {
   using folder = temporaryFolder()
   mkdirSync(folder.file('data'))
   symlinkSync(folder.file('data/plants.db'), folder.file('link.db'))
@@ -376,7 +373,7 @@ test.each([
   ['whose end is missing', (file: string) => truncateSync(file, 4096)],
   ['that is cut within its first page', (file: string) => truncateSync(file, 1000)],
   ['whose schema is overwritten', (file: string) => overwrite(file, 100, random(3996))],
-])('refuses a database %s, as damaged storage', async (_, damage) => {
+])('a database %s is refused as damaged', async (_, damage) => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   await makeDatabase(file)
@@ -385,7 +382,7 @@ test.each([
   await expectUntouched(file, folder.path, 74, 'damaged', 'plantstore restore')
 })
 
-test('passes over a write-ahead log of random bytes', async () => {
+test('a write-ahead log of random bytes is ignored', async () => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   await makeDatabase(file)
@@ -397,7 +394,7 @@ test('passes over a write-ahead log of random bytes', async () => {
   expect(storedPlants(file)).toHaveLength(2)
 })
 
-test('refuses a file that it may not write', async () => {
+test('a file without write access is refused', async () => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   await makeDatabase(file)
@@ -426,7 +423,7 @@ async function makeClosed(folder: ReturnType<typeof temporaryFolder>, mode: numb
   return file
 }
 
-test('refuses a folder that it may not write', async () => {
+test('a folder without write access is refused', async () => {
   using folder = temporaryFolder()
   const file = await makeClosed(folder, 0o666)
   const before = readFileSync(file)
@@ -435,7 +432,7 @@ test('refuses a folder that it may not write', async () => {
   expect(readFileSync(file).equals(before)).toBeTrue()
 })
 
-test('says why a token cannot be made in a file that it may not write', async () => {
+test('the message says why a token cannot be stored without write access', async () => {
   using folder = temporaryFolder()
   const file = await makeClosed(folder, 0o444)
 
@@ -468,7 +465,7 @@ test.each([
   expectLine(result, 1, `cannot open ${folder.file('secret')}`)
 })
 
-test('an export into a folder of another user does not say that it reads it', async () => {
+test('the message for an export into a folder of another user does not mention reading', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await makeDatabase(database)
@@ -486,7 +483,7 @@ test.each([
   [['import', '-', '--format', 'ndjson']],
   [['token', 'prune']],
   [['restore', 'BACKUP']],
-])('%j refuses a path that ends in white space or -wal, and makes nothing', async (words) => {
+])('%j refuses a path that ends in white space or -wal, and creates no file', async (words) => {
   using folder = storeFolder()
   const { database } = folder
   await folder.fill(3)
@@ -501,7 +498,7 @@ test.each([
   expect(readdirSync(folder.path)).toEqual(names)
 })
 
-test('refuses a link to a path that ends in white space', async () => {
+test('a link to a path that ends in white space is refused', async () => {
   using folder = temporaryFolder()
   const link = folder.file('link.db')
   writeFileSync(folder.file('plants.db '), '')

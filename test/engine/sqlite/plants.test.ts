@@ -7,7 +7,7 @@ import { ORDERS } from '../../../src/plant/plants'
 import { FILTERS, filtersWith } from '../../harness/filters'
 import { temporaryFolder } from '../../harness/folder'
 
-test('every page is a range of an index in its order, and nothing is sorted', async () => {
+test('every page is a range scan of an index, without sorting', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await openStore(path, commandUser({ makesDatabase: true }))).close()
@@ -38,7 +38,7 @@ test('every page is a range of an index in its order, and nothing is sorted', as
   }
 })
 
-test("an export is read in parts of a thousand plants, or of a page's length", async () => {
+test('an export is read in parts of a thousand plants, or the length of a page', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const store = await openStore(path, commandUser({ makesDatabase: true }))

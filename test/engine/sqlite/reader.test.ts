@@ -20,7 +20,7 @@ async function makeStore(path: string, ids: readonly bigint[]) {
   return store
 }
 
-test('a replica reads what its link is switched to, and its feed goes on', async () => {
+test('a replica reads the new target of its link, and its feed continues', async () => {
   using folder = temporaryFolder()
   const [link, nextLink] = [folder.file('current.db'), folder.file('next')]
   const first = await makeStore(folder.file('first.db'), [1n])
@@ -44,7 +44,7 @@ test('a replica reads what its link is switched to, and its feed goes on', async
   for (const store of [replica, second, first]) await store.close()
 })
 
-test('a replica of a file says nothing of its age, which only grows beside a quiet daemon', async () => {
+test('a replica of a file reports no age, which grows if the daemon is idle', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await makeStore(path, [1n])).close()

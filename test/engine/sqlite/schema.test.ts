@@ -28,7 +28,7 @@ test.each([
   ],
   ['ALTER TABLE plants ADD COLUMN colour TEXT', 'table plants was changed or removed'],
   ['DROP TABLE tokens', 'table tokens was changed or removed'],
-])('finds %j, and restores no such backup', async (sql, problem) => {
+])('check finds %j, and restore refuses such a backup', async (sql, problem) => {
   using folder = storeFolder()
   const [{ database }, other] = [folder, folder.file('other.db')]
   await importLines(other, lines(0, 5))
@@ -48,7 +48,7 @@ test.each([
   expect(readdirSync(folder.path).sort()).toEqual(['other.db', 'plants.db'])
 })
 
-test('names the statements that make the record of the change log again', async () => {
+test("check prints the statements that repair the change log's row", async () => {
   using folder = storeFolder()
   await folder.fill(5)
   folder.edit('DELETE FROM change_log')
@@ -66,7 +66,7 @@ test('names the statements that make the record of the change log again', async 
   await expectSound(folder.database, 5)
 })
 
-test('leaves tables, views and indexes of others alone', async () => {
+test('the tables, views and indexes of other programs are left alone', async () => {
   using folder = storeFolder()
   const [database, backup] = [folder.database, folder.file('backup.db')]
   await folder.fill(3)

@@ -8,7 +8,7 @@ import { openFiles } from '../../harness/open-files'
 
 const ignore = () => {}
 
-test('a read of a database that a crash has left closes its files', async () => {
+test('a read closes the files of a database that crashed', async () => {
   using folder = temporaryFolder()
   const writer = await openStore(folder.file('plants.db'), storeOwner(ignore, ignore))
   const left = folder.file('left.db')

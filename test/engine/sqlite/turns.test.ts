@@ -26,7 +26,7 @@ function countTurns() {
   }
 }
 
-test('a turn of the event loop runs one long read, however many wait; the first waits for none', async () => {
+test('a turn of the event loop runs one long read, however many wait; the first starts at once', async () => {
   const inTurn = createTurns()
   const turns = countTurns()
   const order: number[] = []
@@ -45,7 +45,7 @@ test('a turn of the event loop runs one long read, however many wait; the first 
   expect(new Set(turnOf).size).toBe(100)
 })
 
-test('refuses reads beyond a queue of a thousand, and continues with those', async () => {
+test('reads beyond a queue of a thousand are refused, and the queue continues', async () => {
   const inTurn = createTurns()
   let reads = 0
   const first = inTurn(ignore)
@@ -65,7 +65,7 @@ test('refuses reads beyond a queue of a thousand, and continues with those', asy
   expect(reads).toBe(1000)
 })
 
-test('skips a disconnected client, and makes room for another', async () => {
+test('a disconnected client is skipped, and makes room for another', async () => {
   const inTurn = createTurns()
   const client = new AbortController()
   let reads = 0
@@ -84,7 +84,7 @@ test('skips a disconnected client, and makes room for another', async () => {
   expect(new Set(await Promise.all(gone))).toEqual(new Set(['busy']))
 })
 
-test('a read that fails ends no turn', async () => {
+test('a read that fails does not stop the next', async () => {
   const inTurn = createTurns()
   const failing = inTurn(() => Promise.reject(new Error('damaged')))
   const next = inTurn(async () => 'read')

@@ -94,7 +94,7 @@ const errorOf = (promise: Promise<unknown>) =>
     ({ error, message }) => `${error}: ${message}`,
   )
 
-test('a daemon whose disk fails logs one line, ends, and answers no commit', async () => {
+test('a daemon whose disk fails logs one line, ends, and acknowledges no commit', async () => {
   const writer = daemonWriter()
   answer = () => failing('fatal', 'SQLITE_IOERR_FSYNC disk I/O error')
   let ended = 0
@@ -112,7 +112,7 @@ test('a daemon whose disk fails logs one line, ends, and answers no commit', asy
   expect(writer.isDead).toBeTrue()
 })
 
-test('a checkpoint that the disk fails ends a daemon', async () => {
+test('a checkpoint that fails ends the daemon', async () => {
   const writer = daemonWriter()
   await writer.commit([create(1)])
   threads.at(-1)?.onmessage({ data: JSON.stringify(failing('fatal')) })
@@ -131,7 +131,7 @@ test('a command whose disk fails says that its last changes are in doubt', async
   expect(await errorOf(writer.commit([create(2)]))).toContain('the disk has failed')
 })
 
-test('a full disk is a problem until what it refused is rehearsed, whatever smaller write succeeds', async () => {
+test('a full disk is a problem until a rehearsal succeeds, even if a smaller write does', async () => {
   const writer = daemonWriter()
   answer = () => failing('full')
   expect(await errorOf(writer.commit([create(1), create(2)]))).toContain('disk full')
@@ -168,7 +168,7 @@ test.each([
   expect(events).toEqual([begins, 'info writable-again'])
 })
 
-test('a commit while a file was moved is in doubt, and the daemon goes on without writing', async () => {
+test('a commit while a file was moved is in doubt, and the daemon continues without writing', async () => {
   const writer = daemonWriter()
   answer = () => failing('in doubt', 'the database was moved')
   await expect(writer.commit([create(1)])).rejects.toBeInstanceOf(InDoubtError)
@@ -197,7 +197,7 @@ test('nothing is sent to a database that was moved, even if it is put back', asy
   expect(events).toEqual(['error database-moved'])
 })
 
-test('a commit that waits for 10 seconds is a problem until it is answered', async () => {
+test('a commit that waits for 10 seconds is a problem until it ends', async () => {
   const writer = daemonWriter()
   answer = () => null
   void writer.commit([create(1)])
@@ -213,7 +213,7 @@ test('a commit that waits for 10 seconds is a problem until it is answered', asy
   expect(events).toEqual(['error disk-stalled', 'info writable-again'])
 })
 
-test('looks at nothing once all is well', async () => {
+test('the writer stops its timer once all is well', async () => {
   const writer = daemonWriter()
   await writer.commit([create(1)])
   await pass(2000)
