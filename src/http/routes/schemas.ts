@@ -200,7 +200,7 @@ export const TagPage = answer('TagPage', 'A page of tags.', {
     t.Object({ tag: Tag, plants: count('Plants with exactly this tag.', { minimum: 1 }) }),
     { description: 'Tags in the order of their code points.' },
   ),
-  next: orNull(t.String({ examples: Tag.examples as string[] }), NEXT),
+  next: orNull(t.String({ minLength: 1, examples: Tag.examples as string[] }), NEXT),
 })
 
 const Change = answer('Change', 'A change that took effect.', {
