@@ -76,8 +76,13 @@ export function preparePlants(db: Database) {
         row.hit !== 0n && ++hits === limit ? PAGE_LENGTH + 1 : charactersOf(row)
       // One extra row shows whether there is a next page.
       const scanned = page.iterate(first, maxWalked + 1, ...values)
-      const { rows, following } = takeRows(scanned, maxWalked, lengthOf)
-      const plants = rows.filter((row) => row.hit !== 0n).map(plantOf)
+      const { rows, following } = takeRows(
+        scanned,
+        maxWalked,
+        hit === null ? charactersOf : lengthOf,
+      )
+      const found = hit === null ? rows : rows.filter((row) => row.hit !== 0n)
+      const plants = found.map(plantOf)
       return { plants, next: (following && rows.at(-1)?.id) ?? null }
     },
     /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
