@@ -36,9 +36,9 @@ const SYSTEM = /^E[A-Z\d]+$/
  * else the error itself.
  */
 export function writeError(error: unknown, path: string): unknown {
-  const [code, isOpenError] = [codeOf(error), error instanceof OpenError]
+  const code = codeOf(error)
   const isDisk = DISK.test(code)
-  if (!isDisk && (isOpenError || !SYSTEM.test(code))) return error
+  if (!isDisk && (error instanceof OpenError || !SYSTEM.test(code))) return error
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`, isDisk)
 }
 
