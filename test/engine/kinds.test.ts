@@ -163,3 +163,21 @@ test.each<PlantWrite>([
   expect(decide(write, discarding, entries)).toEqual({ error: 'unexpected' })
   expect(entries).toEqual([])
 })
+
+test('a plant that differs from its guard is a conflict, even if the patch would change nothing', () => {
+  const { state } = overlay(() => [1, 'Rose', 'a', ...OTHER_TEXTS.map(() => null)])
+  const entries: NewEntry[] = []
+  const outcome = decide(
+    {
+      kind: 'changeAll',
+      action: 'patch',
+      rows: [[1, { name: 'Rose' }, { tag: 'b' }]],
+      origin: null,
+    },
+    state,
+    entries,
+  )
+
+  expect(outcome).toMatchObject({ conflicts: [1], writtenRows: [] })
+  expect(entries).toEqual([])
+})

@@ -4,7 +4,7 @@ import { afterEach, expect, spyOn, test } from 'bun:test'
 import { renameSync, rmSync } from 'node:fs'
 import { openCommitter } from '../../../src/engine/sqlite/committer'
 import { connect } from '../../../src/engine/sqlite/connection'
-import { watchFiles } from '../../../src/engine/sqlite/files'
+import { type CheckpointRow, watchFiles } from '../../../src/engine/sqlite/files'
 import { createSchema } from '../../../src/engine/sqlite/schema'
 import { toRow } from '../../../src/plant/row'
 import { temporaryFolder } from '../../harness/folder'
@@ -138,6 +138,19 @@ test('a rehearsal stores nothing, and reports why a write would fail', () => {
   db.run('ROLLBACK')
   expect(committer.commit(creates(2n))).toEqual({})
   expect(ids()).toEqual([2])
+  committer.close()
+  db.close()
+})
+
+test.each([false, true])('a short log is copied if the disk is full: %j', (isFull) => {
+  using folder = temporaryFolder()
+  const { committer, db } = openTested(folder.file('plants.db'))
+  committer.commit(creates(1n))
+  expect(committer.checkpoint(isFull)).toBeNull()
+
+  const [row] = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)').all()
+  expect(row?.log).toBeGreaterThan(0n)
+  expect(row?.checkpointed === row?.log).toBe(isFull)
   committer.close()
   db.close()
 })
