@@ -49,7 +49,7 @@ const result = Bun.spawnSync(
     // The executable has all files in one folder: those of threads, and what starts them.
     '--entry-naming=[name].[ext]',
     values.entry,
-    // The files of threads must be entries of their own.
+    // Workers must be entry points.
     'src/engine/sqlite/committer.ts',
     'src/engine/sqlite/backup-thread.ts',
     'src/cli/import/workbook-worker.ts',

@@ -75,7 +75,7 @@ function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
     throw new UsageError('--primary-url needs --read-only, which allows no --keep-changes')
 }
 
-/** Opens everything except the database, and refuses an invalid configuration. */
+/** Prepares everything but the store and the server, and refuses an invalid configuration. */
 async function prepare(startOptions: StartOptions) {
   const { config, unknownVariables } = startOptions
   const { lines, log } = openLog(startOptions)

@@ -232,7 +232,7 @@ test('retention retries a removal that failed', async () => {
   expect(world.entries).toEqual([])
 })
 
-test('retention removes entries that are less than a hundredth of the period apart in one step', async () => {
+test('retention removes in one step the entries within a hundredth of the period', async () => {
   const world = new World()
   world.keepMs = 400 * HOUR
   world.start()

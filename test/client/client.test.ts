@@ -299,7 +299,7 @@ test('the client continues after an empty page', async () => {
   expect(asked).toEqual(['?name=FICUS+%26+co&limit=1000', '?name=FICUS+%26+co&limit=1000&after=5'])
 })
 
-test('the client lists descending ids, page by page, exactly at both ends', async () => {
+test('the client lists descending ids, page by page, exact at both ends of int64', async () => {
   const ids = [-(2n ** 63n), -1n, 2n ** 54n, 2n ** 54n + 1n, 2n ** 63n - 1n]
   const plants = ids.map((id) => ({ id, name: `end ${id}`, tag: 'ends' }))
   expect(await client.createPlants(plants)).toMatchObject({ ok: true })

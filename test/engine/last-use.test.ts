@@ -73,7 +73,7 @@ test('a million uses in a minute cost one write, even if one fails in between', 
   expect(writes.slice(1)).toEqual([[token.hash, START + HOUR]])
 })
 
-test('a token with too narrow a scope counts as used, a refused one does not', async () => {
+test('a token with too narrow a scope counts as used, an expired or revoked one does not', async () => {
   await using service = await startService()
   const { store, request } = service
   const expired = issueToken('expired', 'read', 1000, START - 1000)

@@ -48,7 +48,7 @@ const partial = (what: string, bytes: Uint8Array): Case => ({
   after: 'waiting',
 })
 
-/** A create, and bytes behind it that the parser refuses: its 400 must not stand for a plant that was stored. */
+/** A create followed by bytes that the parser refuses: the 400 must not answer a create that was stored. */
 const trailing = (what: string, text: string, status = 400): Case => ({
   name: `stores nothing if it closes at ${what} after a create`,
   bytes: concat(one, latin1(text)),

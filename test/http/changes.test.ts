@@ -201,7 +201,7 @@ test('pages and streams fail with 40403 without a change log, and the message na
   }
 })
 
-test('only "off" ends the change log, and says how many entries it had; a later one refuses its cursors', async () => {
+test('only --keep-changes off ends the change log; a later one refuses its cursors', async () => {
   const database = folder.file('kept.db')
   const first = await startDaemon({ args: KEEP, database })
   for (const id of [1, 2, 3]) await first.create(id)

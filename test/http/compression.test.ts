@@ -65,7 +65,7 @@ test.each(['', 'br', 'gzip;q=0'])(
   },
 )
 
-test('the daemon leaves short and very long lists, single plants, creates and errors as they are', async () => {
+test('the daemon does not compress short or very long lists, single plants, creates or errors', async () => {
   const create = await daemon.fetch('/plants', {
     json: { id: 5000, name: 'a'.repeat(5000) },
     headers: { 'accept-encoding': 'gzip' },

@@ -52,7 +52,7 @@ const open = async (followers: ReturnType<typeof create>) => {
   return events
 }
 
-test('a follower reads little for a commit: for it, for what may follow, and once a second', async () => {
+test('a commit costs a follower few reads', async () => {
   const followers = create()
   const events = await open(followers)
   await until('the first poll', async () => {

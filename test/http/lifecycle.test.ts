@@ -46,7 +46,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('a daemon serves a request whose body was still coming in', async () => {
+test('a daemon serves a request whose body is still arriving at SIGTERM', async () => {
   const body = '{"id":1,"name":"Rose"}'
   await using daemon = await startTemporary()
   await using connection = await connect(daemon.url)
@@ -200,7 +200,7 @@ test.skipIf(!canBePid1)('a daemon stops on SIGTERM as process 1 of a container',
   expect(storedPlants(daemon.database)).toHaveLength(1)
 })
 
-test('a daemon counts a signal that is sent to the process and to its group once', async () => {
+test('a signal sent to the process and its group counts once', async () => {
   await using daemon = await startTemporary()
   process.kill(daemon.pid, 'SIGTERM')
 

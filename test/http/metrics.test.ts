@@ -153,7 +153,7 @@ test('the daemon counts its open files, and shows their limit', async () => {
   expect(sample('process_max_fds')).toBeGreaterThan(open)
 })
 
-test('the daemon reports a failing storage', () => {
+test('the daemon reports failing storage', () => {
   const problem = new RequestError('storage failed')
   const stats = { queuedWrites: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 

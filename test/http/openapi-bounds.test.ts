@@ -126,7 +126,7 @@ test('the description has parameters of every kind', () => {
   expect(parameters.length).toBeGreaterThan(15)
 })
 
-test('a parameter is accepted exactly if the description allows it', async () => {
+test('a parameter is accepted if and only if the description allows it', async () => {
   for (const { method, path, parameter } of listParameters()) {
     const { in: place, schema, name } = parameter
     const texts = place === 'header' ? CONDITIONS : [...NUMBERS, ...textsAround(cursor.next)]

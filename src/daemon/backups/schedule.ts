@@ -62,7 +62,7 @@ export class BackupSchedule {
     await removeLeftovers(this.#folder)
   }
 
-  /** Makes the backup that is due, and continues until {@link stop}. Never rejects. */
+  /** Makes a backup whenever one is due, until {@link stop}. Never rejects. */
   async start(): Promise<void> {
     let wait: number
     try {

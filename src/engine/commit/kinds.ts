@@ -207,7 +207,7 @@ const KINDS: { readonly [K in KindName]: Kind<K> } = {
   delete: deletion,
 }
 
-/** True if a client requested a write. */
+/** True for a write of plants. */
 export const isPlantWrite = (write: Write): write is PlantWrite => write.kind in KINDS
 
 /** Applies a write to the state and returns its outcome. Entries of what takes effect are added to `entries`. */

@@ -1,5 +1,5 @@
 // The thread that waits for the disk: makes batches durable, and copies the write-ahead log (WAL) into the database. What
-// the disk refuses is undone; what it fails is fatal: only a process that reads the disk anew knows what it has stored.
+// the disk refuses is undone; a write or sync that fails is fatal: only a process that reads the disk anew knows what it has stored.
 // Entry point of a Worker: loading it starts it.
 
 import type { Database } from 'bun:sqlite'
@@ -34,11 +34,11 @@ export type DatabaseToOpen = {
 
 declare const self: Worker
 
-/** Writes to commit, or those that a full disk has refused to rehearse. Messages are JSON, the cheapest in Bun. */
+/** A batch to commit, or an order: `rehearse` what a full disk has refused, or `close`. Messages are JSON, the cheapest in Bun. */
 export type Request = readonly Write[] | 'rehearse' | 'close'
 
 /**
- * `outcomes`: those of a committed batch, unless each write was done completely. `cursor`: that of its last entry in the
+ * `outcomes`: those of a committed batch, unless each is DONE. `cursor`: that of its last entry in the
  * change log. `failure`: nothing of it was stored; if it is fatal, it may also come unrequested, and nothing is known.
  */
 export type Reply = {

@@ -31,7 +31,7 @@ export type Read = <T>(query: (reader: Reader) => T | Promise<T>) => Promise<T>
 
 /**
  * Returns the function that runs long reads, such as lists, one in each turn of the event loop; the first at once. It
- * rejects with `busy` if too many are waiting, or if the signal is aborted meanwhile.
+ * rejects with `busy` if too many are waiting, or if the signal is aborted.
  */
 export function createTurns() {
   const waiting = new Set<() => void>()

@@ -1,5 +1,5 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): this thread reads, another commits. What the disk
-// refuses is answered; what it fails ends the process.
+// refuses is answered; a write or sync that fails ends the process.
 
 import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'

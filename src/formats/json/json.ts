@@ -7,7 +7,7 @@ import { createRowReader } from './rows'
 import { JsonScanner } from './scanner'
 import { createPathTest, findShape, type Shape } from './shape'
 
-const NO_SPACE = /[^ \t\r]/
+const NON_SPACE = /[^ \t\r]/
 
 /** Reads the lines of a text, except blank ones, an array per part. A line has at most `limit` characters. */
 async function* readLines(
@@ -31,7 +31,7 @@ async function* readLines(
       line += 1
       if (isTooLong && index === 0)
         rows.push({ line, problem: `longer than ${limit} characters`, text: '' })
-      else if (NO_SPACE.test(text)) rows.push(readRow(line, text, null))
+      else if (NON_SPACE.test(text)) rows.push(readRow(line, text, null))
     }
     pieces = []
     length = 0

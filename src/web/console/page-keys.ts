@@ -20,7 +20,7 @@ function onPanelKey({ key }: KeyboardEvent, { list, editor, open }: Console): bo
   return true
 }
 
-/** Escape leaves the panel, then the selection. */
+/** Escape closes the panel, or else clears the selection. */
 function onEscape({ editor, selection }: Console): boolean {
   if (hasMenu()) return false
   if (editor.form.peek()) editor.leave()

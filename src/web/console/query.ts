@@ -58,7 +58,7 @@ export function textOf({ id, name, tag, isUntagged }: Query): string {
 // The limit of the service.
 const MAX_WORDS = 10
 
-/** The words of a name, which the service finds in any order; the last one is the rest. */
+/** The words of a name, which the service finds in any order; from the tenth on, the words are one. */
 const wordsOf = (name: string): readonly string[] => {
   const words = name.split(/\s+/).filter(Boolean)
   const rest = words.slice(MAX_WORDS - 1).join(' ')

@@ -216,7 +216,7 @@ test.each([
   if ('PLANTSTORE_TOKEN' in given) expect(refusal).not.toContain('short-secret')
 })
 
-test('serve warns that PLANTSTORE_TOKEN is a token of the store', async () => {
+test('serve warns if PLANTSTORE_TOKEN is also a token of the store', async () => {
   using folder = storeFolder()
   await folder.fill(1)
   const made = await folder.run(['token', 'create', 'reader', '--scope', 'read'])

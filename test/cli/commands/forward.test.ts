@@ -177,7 +177,7 @@ test('--after now saves its start, so that a restart misses nothing', async () =
   expect(receiver.ids()).toEqual([2_000_002_000])
 })
 
-test('an unknown cursor of --after is not saved', async () => {
+test('an unknown cursor passed to --after is not saved', async () => {
   using receiver = receive()
   const { child, cursorFile } = forward(
     receiver.url,

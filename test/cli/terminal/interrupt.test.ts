@@ -24,7 +24,7 @@ test.each([
   expect(process.listenerCount(signal)).toBe(0)
 })
 
-test('an error or a result that arrives before the signal is passed on', async () => {
+test('an error or a result is passed on if no signal has arrived', async () => {
   await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await interruptible(async () => 7)).toBe(7)
 })

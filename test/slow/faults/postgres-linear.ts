@@ -27,7 +27,7 @@ interface Scene {
   standby: Server | undefined
   load: LinearLoad
   report: Report
-  /** Kills the daemon of a place, and starts another. */
+  /** Kills the daemon with this index, and starts another. */
   restart: (place: number) => Promise<void>
 }
 

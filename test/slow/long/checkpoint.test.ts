@@ -8,7 +8,7 @@ const LONG_LOG_BYTES = 40_000_000
 // Of 800 KB.
 const BATCHES = 400
 
-test('a WAL that a reader made long is cut with the next writes once the reader has gone', async () => {
+test('a WAL that a reader made long is truncated with the next writes once the reader has gone', async () => {
   await using daemon = await startTemporary()
   const { database } = daemon
   const reader = new Database(database, { readonly: true })

@@ -6,7 +6,7 @@ const STATUS_MS = 2000
 
 type Props = ButtonHTMLAttributes & { readonly label: string; readonly text: string }
 
-/** A button that copies a text, and shows the outcome; with an `aria-label`, it is not spoken. */
+/** A button that copies a text, and shows the outcome; with an `aria-label`, the outcome is not spoken. */
 export function CopyButton({ label, text, ...attributes }: Props) {
   const status = useSignal('')
   return (

@@ -1,4 +1,4 @@
-// Watches the user's inputs, so that the page does not move a busy user.
+// Watches the user's inputs, so that the page does not move the focus or view of a user who is busy.
 
 let isTableInUse = false
 

@@ -11,7 +11,7 @@ import { PlantForm, type StoredVersion } from './plant-form.ts'
 const EMPTY_PLANT: Plant = { name: '' }
 
 export class Editor {
-  /** The open plant; null if the panel is closed. */
+  /** The form of the open plant; null if the panel is closed. */
   readonly form = signal<PlantForm | null>(null)
   /** True if the form is shown, and not only the page of the plant. */
   readonly isEditing = signal(false)
@@ -89,7 +89,7 @@ export class Editor {
     this.leave(() => this.#showForm(form, field))
   }
 
-  /** Opens or closes the plant in the URL. */
+  /** Opens the plant that the URL names, or closes the panel. */
   followUrl(): void {
     const urlId = readUrlPlant()
     if (urlId === this.openId) return

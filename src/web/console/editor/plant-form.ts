@@ -49,7 +49,7 @@ export class PlantForm {
     return this.draft.isDirty(this.storedVersion.value?.plant ?? null)
   }
 
-  /** The id of a stored plant. */
+  /** The id of a stored plant; null for a new one. */
   get id(): bigint | null {
     return this.storedVersion.value?.plant.id ?? null
   }

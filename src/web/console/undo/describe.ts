@@ -29,7 +29,7 @@ export function nameOf(steps: readonly Step[]): string {
   return `the ${text && !other ? text : 'change'} of ${plantsIn(steps)}`
 }
 
-/** The skipped plants by reason: `plants 3, 5 and 7 more (someone changed them)`. */
+/** The skipped plants by reason: `plants 3, 5, 8 and 7 more (someone changed it)`. */
 function describeSkipped(skipped: readonly SkippedStep[]): string {
   const groups = [...Map.groupBy(skipped, ({ why }) => why)].map(([why, all]) => {
     const ids = all.slice(0, MAX_NAMED).map(({ step }) => step.id)

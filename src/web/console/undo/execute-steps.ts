@@ -21,7 +21,7 @@ const CONCURRENCY = 6
 // The plant already is as intended: an earlier answer was lost, or someone else did the same.
 const DONE_REASON = 'done already'
 
-/** `refusal`: a failure after which nothing more was sent. */
+/** `refusal`: a failure after which no more steps of its kind were sent. */
 export type Outcome = {
   readonly doneSteps: readonly Step[]
   readonly skippedSteps: readonly SkippedStep[]

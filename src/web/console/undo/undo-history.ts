@@ -28,7 +28,7 @@ export class UndoHistory {
   /** The progress of a change. */
   readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
 
-  /** The plants as the changes of this page leave them, until the change log repeats these, or null if deleted. */
+  /** By id: the states in which changes of this page left the plant (null: deleted), until the change log reports them. */
   readonly #echoes = new Map<bigint, readonly (NewPlant | null)[]>()
 
   constructor(
