@@ -84,9 +84,10 @@ export async function* readInput(
     })
     if (signal.aborted) return
     if (!value) {
+      if (bytes === null) return
       // A file that was removed meanwhile has no length.
       const length = statSync(path, { throwIfNoEntry: false })?.size ?? bytes
-      if (bytes === null || (bytesRead === bytes && length === bytes)) return
+      if (bytesRead === bytes && length === bytes) return
       throw new OpenError('the file changed while it was read; import it again')
     }
     bytesRead += value.byteLength

@@ -329,3 +329,19 @@ test('a backup cannot be restored over itself', async () => {
   }
   expect(readdirSync(own.path).sort()).toEqual(['link.db', 'plants.db'])
 })
+
+test.skipIf(!isRoot)(
+  'import reads standard input in a folder that its user may not enter',
+  async () => {
+    using closed = temporaryFolder()
+    using open = temporaryFolder()
+    chmodSync(open.path, 0o777)
+    const words = ['import', '-', '--format', 'ndjson', '--database', open.file('plants.db')]
+    const stdin = '{"id":1,"name":"Rose"}\n'
+
+    const { code, err } = await runProgram(words, { ...asUser, cwd: closed.path, stdin })
+
+    expect(err).not.toContain('EACCES')
+    expect(code).toBe(0)
+  },
+)
