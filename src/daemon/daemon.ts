@@ -22,6 +22,7 @@ import { checkAddress, openClients, openServer, openTls } from './listening/list
 import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
+import { requireWritableFolders } from './writable-folders'
 
 const STDOUT = 1
 const STDERR = 2
@@ -80,6 +81,7 @@ async function prepare(startOptions: StartOptions) {
   const { config, unknownVariables } = startOptions
   const { lines, log } = openLog(startOptions)
   checkReadOnly(config)
+  requireWritableFolders(config)
   for (const detail of unknownVariables) log('warn', 'variable-unknown', { detail })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
