@@ -3,7 +3,14 @@ import type { Daemon } from './daemon.ts'
 import { comesTrue, type Fault, type Report } from './fault.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad, tally } from './load.ts'
 import { CLIENTS, startEmpty } from './postgres-load.ts'
-import { DATABASE, expectLeft, launchBefore, serveBefore, urlOf } from './postgres-server.ts'
+import {
+  DATABASE,
+  expectLeft,
+  expectNoLane,
+  launchBefore,
+  serveBefore,
+  urlOf,
+} from './postgres-server.ts'
 import { stopWell } from './verify.ts'
 
 const TIMES = 5
@@ -40,6 +47,7 @@ async function stopDaemon(_: string, report: Report): Promise<void> {
   }
   const { refused, unknown } = tally(ledger)
   report.expect(refused + unknown === 0, `${refused} refused, ${unknown} unanswered`)
+  await expectNoLane(server, report)
   await expectLeft(server, ledger, report)
 }
 

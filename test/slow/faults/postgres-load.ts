@@ -5,6 +5,7 @@ import { acknowledged, health, type Load, settle, startLoad, tally } from './loa
 import {
   DATABASE,
   expectLeft,
+  expectNoLane,
   type Server,
   serveBefore,
   startServer,
@@ -75,6 +76,7 @@ export async function underLoad(
   await stopWell(daemon, report)
   const bugs = events('unexpected')
   report.expect(bugs.length === 0, `it logs ${JSON.stringify(bugs[0])}`)
+  await expectNoLane(left, report)
   await expectLeft(left, ledger, report)
 }
 

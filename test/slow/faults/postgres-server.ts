@@ -158,13 +158,17 @@ export async function plantsIn(
   return new Map(rows.map(({ id, ...rest }) => [BigInt(id), { id: BigInt(id), ...rest }]))
 }
 
+/** A daemon that ends well leaves no lane. */
+export async function expectNoLane(server: Server, report: Report): Promise<void> {
+  const lanes = await server.query('SELECT FROM lanes', DATABASE)
+  report.expect(lanes.length === 0, 'a lane is left')
+}
+
 /**
  * Compares every plant that a stopped daemon has left on a server with the responses to its clients; "plantstore check"
  * verifies the database.
  */
 export async function expectLeft(server: Server, ledger: Ledger, report: Report): Promise<void> {
-  const lanes = await server.query('SELECT FROM lanes', DATABASE)
-  report.expect(lanes.length === 0, 'a lane is left')
   const check = launchBefore(urlOf([server]), { command: 'check' })
   const code = await check.finished
   const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.err()}`
