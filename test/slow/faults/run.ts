@@ -73,7 +73,8 @@ function chosen(): Fault[] {
 }
 
 // On a busy machine a fault may end before enough was done beside it. Nothing that concerns plants is among these.
-const BUSY = /^too (slow|few)|^not within |did not (heal|recover)$|was not hurt$| to tell$/
+const BUSY =
+  /^too (slow|few)|^not within |did not (heal|recover)$|was not hurt$| to tell$| ms after SIGINT$/
 const ATTEMPTS = 2
 const SHOWN_PROBLEMS = 5
 
