@@ -17,7 +17,8 @@ export interface Store extends Plants, Tokens {
   readonly changeLog?: ChangeLog | undefined
   /**
    * Rejects with the reason that writes fail, if there is one. `damaged`: those that need a damaged page do. It does not
-   * wait behind the queue: a busy store is healthy, and so is one whose disk stalls for a few seconds. A replica resolves if it can be read; `behind`: it is known to lack recent changes.
+   * wait behind the queue: a busy store is healthy, and so is one whose disk stalls for a few seconds. A replica resolves
+   * if it can be read; `behind`: it is known to lack recent changes.
    */
   probe(): Promise<'ok' | 'damaged' | 'behind'>
   stats(): StoreStats

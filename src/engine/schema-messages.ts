@@ -30,7 +30,10 @@ const OLDER_BUILD = '1d95bd2cfb87'
 export const newerSchema = (database: string, version: number | string, current: number): string =>
   `${database} was written by a newer plantstore (schema ${version}; this one reads ${current}); upgrade`
 
-/** Throws an `OpenError` for a schema that is neither this program's nor one that it upgrades, the first of which is 1.0.0's. */
+/**
+ * Throws an `OpenError` for a schema that is neither this program's nor one that it upgrades, the first of which is
+ * 1.0.0's.
+ */
 export function requireKnownSchema(
   database: string,
   version: number,

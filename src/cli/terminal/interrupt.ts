@@ -3,8 +3,8 @@
 import { ignoresHangup, SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
 
 /**
- * Returns a signal that is aborted by the first stop signal, or by SIGHUP unless nohup ignores it. After that, or once disposed, the signals have their default
- * behaviour.
+ * Returns a signal that is aborted by the first stop signal, or by SIGHUP unless nohup ignores it. After that, or once
+ * disposed, the signals have their default behaviour.
  */
 export function watchInterrupt(): AbortSignal & Disposable {
   const signals = ignoresHangup() ? STOP_SIGNALS : (['SIGHUP', ...STOP_SIGNALS] as const)

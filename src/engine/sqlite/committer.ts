@@ -1,6 +1,6 @@
 // The thread that waits for the disk: makes batches durable, and copies the write-ahead log (WAL) into the database. What
-// the disk refuses is undone; a write or sync that fails is fatal: only a process that reads the disk anew knows what it has stored.
-// Entry point of a Worker: loading it starts it.
+// the disk refuses is undone; a write or sync that fails is fatal: only a process that reads the disk anew knows what it
+// has stored. Entry point of a Worker: loading it starts it.
 
 import type { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
@@ -34,7 +34,10 @@ export type DatabaseToOpen = {
 
 declare const self: Worker
 
-/** A batch to commit, or an order: `rehearse` what a full disk has refused, or `close`. Messages are JSON, the cheapest in Bun. */
+/**
+ * A batch to commit, or an order: `rehearse` what a full disk has refused, or `close`. Messages are JSON, the cheapest in
+ * Bun.
+ */
 export type Request = readonly Write[] | 'rehearse' | 'close'
 
 /**

@@ -195,7 +195,10 @@ function writesOf(
   return statements
 }
 
-/** Every statement that writes plants, with parameters that match no row. Each fails if a privilege, a table or a column is missing. */
+/**
+ * Every statement that writes plants, with parameters that match no row. Each fails if a privilege, a table or a column is
+ * missing.
+ */
 export const writeStatements = (sql: SQL): readonly Statement[] => [
   ...[false, true].map((hasChangeLog) =>
     createRows(sql, { lane: '', seq: 0, hasChangeLog }, [], 0n),
