@@ -18,7 +18,9 @@ const SHOW_MS = 5000
 export type StartOptions = {
   readonly config: Config
   readonly unknownVariables: readonly string[]
-  /** True if standard error is a terminal. */
+  /** True if standard output is a terminal. */
+  readonly printsToTerminal: boolean
+  /** True if standard error is one. */
   readonly logsToTerminal: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
@@ -88,7 +90,9 @@ export async function announce(
   if (!facts.needsToken) return
   // The token is in the fragment, which browsers never send.
   const link = (token: string) =>
-    page === null ? '' : `Open the console with it:\n\n  ${page}#token=${token}\n\n`
+    page !== null && facts.printsToTerminal
+      ? `Open the console with it:\n\n  ${page}#token=${token}\n\n`
+      : ''
   await showFirstToken(store, facts, link, out, log)
   // From a clone, as its README runs it.
   const program = Bun.isStandaloneExecutable

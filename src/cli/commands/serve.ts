@@ -21,6 +21,7 @@ PLANTSTORE_TOKEN_FILE.`,
     return runDaemon({
       config,
       unknownVariables,
+      printsToTerminal: out.isTTY && !out.isDiscarded,
       logsToTerminal: err.isTTY,
       isDiscarded: out.isDiscarded,
     })

@@ -43,6 +43,8 @@ test('serve prints the first token of a new store, with a curl line that works a
   expect(curl.exitCode).toBe(0)
   expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Monstera deliciosa', tag: 'aroid' }])
   expect(daemon.err()).not.toContain(token)
+  // A link with the token is for a terminal alone.
+  expect(daemon.out()).not.toContain('#token=')
 })
 
 test.skipIf(!hasIpv6)('the curl line quotes the brackets of an IPv6 address', async () => {
