@@ -86,10 +86,11 @@ function printTable(tokens: readonly Token[], now: number, { out }: CommandConte
     token.lastUsedAt === null ? 'never' : `${minute(token.lastUsedAt).slice(0, 13)}h`,
     describeState(token, now),
   ])
-  const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'LAST USED', 'STATE'], ...rows]
-  const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0))
+  const heads = ['NAME', 'SCOPE', 'CREATED (UTC)', 'LAST USED', 'STATE']
+  const table = [heads, ...rows]
+  const widths = heads.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
   for (const row of table) {
-    const cells = row.map((cell, column) => cell.padEnd(widthOf(column)))
+    const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0))
     out.write(`${cells.join('  ').trimEnd()}\n`)
   }
 }
