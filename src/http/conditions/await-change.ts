@@ -40,7 +40,8 @@ export function awaitChange(store: Store) {
       }
       const rest = end - performance.now()
       if (rest <= 0) throw new RequestError('busy', NOT_YET)
-      await Bun.sleep(Math.min(pause, rest))
+      // A part of a millisecond would not be slept.
+      await Bun.sleep(Math.min(pause, Math.ceil(rest)))
     }
   }
 
