@@ -12,12 +12,11 @@ import type { Exchange } from '../exchange'
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =
   /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^\x60|~-]+=(?:[\w!#-'*+.^\x60|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
-const TOO_MANY_CHUNKS = 'the body has too many chunks; send larger ones, or Content-Length'
 const DIGITS = /^\d{1,15}$/
 
-// Maximum number of chunks of a body, plus one per KiB of the limit. Bun hides their extensions, of up to 16 KB.
-const SPARE_CHUNKS = 512
-const CHUNK_BYTES = 1024
+// The limit in bytes also limits the chunks, to one for so many: a million of one byte would block the event loop for
+// two seconds.
+const CHUNK_BYTES = 256
 // A body of many keys needs ten times its length until it is collected. Only the known fields of a longer one are kept:
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
@@ -68,22 +67,20 @@ export type Bodies = ReturnType<typeof createBodies>
 
 /** Reads the bodies of an app's requests, of at most `limit` bytes each. */
 export function createBodies(limit: number, budget: ByteBudget) {
-  const maxChunks = SPARE_CHUNKS + Math.ceil(limit / CHUNK_BYTES)
-
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
-  async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
+  async function readCounted(request: Request, chunkBytes: number): Promise<Uint8Array> {
     using holding = budget.reserveBody()
     const buffer = new Bun.ArrayBufferSink()
     buffer.start({ asUint8Array: true })
     let length = 0
+    let chunksLength = 0
     let isRead = false
     try {
       // A refused body is read on, and discarded.
       for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
         length += chunk.byteLength
-        if (length > limit) throw new RequestError('too large')
-        if (chunksLeft === 0) throw new RequestError('too large', TOO_MANY_CHUNKS)
-        chunksLeft -= 1
+        chunksLength += chunkBytes
+        if (Math.max(length, chunksLength) > limit) throw new RequestError('too large')
         buffer.write(chunk)
         holding.add(chunk.byteLength)
         free(chunk)
@@ -101,7 +98,7 @@ export function createBodies(limit: number, budget: ByteBudget) {
     if (length !== null && length > limit) throw new RequestError('too large')
     try {
       if (length !== null && length <= SHORT_BYTES) return await request.bytes()
-      return await readCounted(request, length === null ? maxChunks : Number.POSITIVE_INFINITY)
+      return await readCounted(request, length === null ? CHUNK_BYTES : 0)
     } catch (cause) {
       if (cause instanceof RequestError) throw cause
       throw new RequestError('not JSON', 'the body was cut off', { cause })
