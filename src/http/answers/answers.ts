@@ -1,6 +1,5 @@
 // Sends answers, of which long ones are held in the budget until their clients have read them.
 
-import { type ChangedTexts, charactersOf } from '../../plant/plant'
 import { type ByteBudget, type Holding, SHORT_BYTES } from '../byte-budget'
 import { type Body, encode, JSON_HEADERS } from './answer'
 
@@ -41,7 +40,7 @@ export function createAnswers(
 ) {
   /**
    * A success with a body, by default 200 with JSON. A long one is refused with `busy` if there is no room, unless it
-   * answers a change, which had room when it began.
+   * answers a change.
    */
   function answer(request: Request, body: Body, headers = JSON_HEADERS, status = 200): Response {
     const { method } = request
@@ -55,22 +54,12 @@ export function createAnswers(
     return new Response(stream, { headers, status })
   }
 
-  async function hold<T>(bytes: number, make: () => Promise<T>): Promise<T> {
-    using _ = budget.reserve(bytes)
-    return await make()
-  }
-
   return {
     answer,
     /** Like `answer`, compressed if that pays and the client accepts it. */
     answerZipped(request: Request, text: string): Response {
       const { body, headers } = encode(request, text)
       return answer(request, body, headers)
-    },
-    /** Makes a change that is answered with a plant. `busy`, and no change, if there is no room for the answer. */
-    change<T>(plant: ChangedTexts, make: () => Promise<T>, copies = 1): Promise<T> {
-      const bytes = charactersOf(plant) * copies
-      return bytes <= SHORT_BYTES ? make() : hold(bytes, make)
     },
   }
 }

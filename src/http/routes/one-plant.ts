@@ -3,6 +3,7 @@
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import {
+  charactersOf,
   type Int64,
   Plant,
   PlantPatch,
@@ -100,9 +101,8 @@ const replacing = (deps: RouteDeps) => (app: App) =>
       const plant = toNewPlant(id, body)
       const options = conditionally(deps, headers, exchange)
       const isNew = isForNew(options.precondition)
-      const put = () =>
-        isNew ? deps.store.createPlant(plant, options) : deps.store.replacePlant(plant, options)
-      await deps.answers.change(plant, put).catch((error) => {
+      const { createPlant, replacePlant } = deps.store
+      await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
         throw putError(error)
       })
       return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
@@ -134,11 +134,10 @@ const changing = (deps: RouteDeps) => (app: App) =>
         requireSameId(body.id, id)
         const texts = sentTexts(body)
         const options = conditionally(deps, headers, exchange)
-        // Read for its length: the answer may be longer than the patch.
+        // Read for its length: a short patch may have a long answer, and no change is made without room for it.
         const before = await deps.store.readPlant(id)
-        const patch = () => deps.store.patchPlant(id, texts, options)
-        const plant = await deps.answers.change({ ...before, ...texts }, patch, PATCH_COPIES)
-        return answerPlant(deps, request, plant)
+        using _ = deps.budget.reserve(charactersOf({ ...before, ...texts }) * PATCH_COPIES)
+        return answerPlant(deps, request, await deps.store.patchPlant(id, texts, options))
       },
       {
         ...deps.bodies.json(PlantPatch),

@@ -76,8 +76,7 @@ const creating =
         '/plants',
         async ({ body, request, exchange }) => {
           const plant = toNewPlant(body.id, body)
-          const options = optionsOf(exchange)
-          await answers.change(plant, () => store.createPlant(plant, options))
+          await store.createPlant(plant, optionsOf(exchange))
           // The answer omits the id.
           return answers.answer(request, JSON.stringify({ ...plant, id: undefined }))
         },
