@@ -15,6 +15,8 @@ type SchemaError = { path: string; value: unknown; schema: Rule; type?: number }
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MAX_FIELDS = 10
+// A body may have a hundred thousand unknown fields, with one problem.
+const MAX_ERRORS = 1000
 // TypeBox's `ValueErrorType.ObjectAdditionalProperties`, whose module the console would have to load.
 const UNKNOWN_FIELD = 42
 
@@ -87,10 +89,11 @@ function explain({ path, value, schema, type }: SchemaError, body: unknown): [st
 /** Lists every field that does not match its schema, with the expectation; never the value sent. */
 export function listMismatches(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
+  let errors = 0
   for (const error of validator.Errors(value)) {
     const [field, problem] = explain(error, value)
     if (!problems.has(field)) problems.set(field, problem)
-    if (problems.size > MAX_FIELDS) break
+    if (problems.size > MAX_FIELDS || ++errors === MAX_ERRORS) break
   }
   return listProblems([...problems.values()])
 }

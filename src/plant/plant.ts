@@ -25,7 +25,7 @@ export function exactNumber(value: bigint): number | null {
 t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
 // `error` is the message for a mismatch: Elysia would echo the value, and throw if it contains a bigint.
-// `additionalProperties: true`: unknown fields are ignored; `false`: they are refused, with the message `unknown`.
+// `additionalProperties: undefined`: unknown fields are ignored; `false`: they are refused, with the message `unknown`.
 // `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
@@ -104,7 +104,7 @@ export const Plant = t.Object(
   {
     title: 'NewPlant',
     description: 'A plant with its id.',
-    additionalProperties: true,
+    additionalProperties: undefined,
     error: `expected an object with ${listWords(['id', 'name', ...OPTIONAL_WORDS])}`,
   },
 )
@@ -116,7 +116,7 @@ export const Replacement = t.Object(
   {
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
-    additionalProperties: true,
+    additionalProperties: undefined,
     error: PLANT_RULE,
   },
 )
@@ -179,12 +179,6 @@ export type PlantUpdate = typeof PlantUpdate.static
 
 /** The texts changed by a patch; null removes one. */
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
-
-/** Only the texts of a plant that were sent. */
-export const sentTexts = (texts: ChangedTexts): ChangedTexts =>
-  Object.fromEntries(
-    TEXT_FIELDS.filter((name) => texts[name] !== undefined).map((name) => [name, texts[name]]),
-  )
 
 /** A plant with only the fields of the schema; a text of null is left out. */
 export function toNewPlant(id: Int64, fields: ChangedTexts & { readonly name: string }): Plant {

@@ -13,30 +13,9 @@ import type { Exchange } from '../exchange'
 const MEDIA_TYPE =
   /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^\x60|~-]+=(?:[\w!#-'*+.^\x60|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
 const DIGITS = /^\d{1,15}$/
-
 // The limit in bytes also limits the chunks, to one for so many: a million of one byte would block the event loop for
 // two seconds.
 const CHUNK_BYTES = 256
-// A body of many keys needs ten times its length until it is collected. Only the known fields of a longer one are kept:
-// otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
-const LONG_BODY_BYTES = 64 * 1024
-
-/** A value with only the fields of a schema; if it allows no others, with the first of these, for the refusal. */
-function keepFields(value: unknown, schema: TSchema): unknown {
-  const { properties = {}, items, additionalProperties } = schema
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return items ? value.map((item) => keepFields(item, items)) : value
-  const known = Object.keys(properties).filter((name) => Object.hasOwn(value, name))
-  const kept = known.map((name) => [name, keepFields(Reflect.get(value, name), properties[name])])
-  if (additionalProperties === false) {
-    const other = Object.keys(value).find((name) => !Object.hasOwn(properties, name))
-    if (other !== undefined) kept.push([other, null])
-  }
-  return Object.fromEntries(kept)
-}
-
-const parse = (bytes: Uint8Array, schema: TSchema): unknown =>
-  bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes), schema) : parseBody(bytes)
 
 /** Frees bytes at once: for many simultaneous bodies, the collector would be late (`memory-refused`). */
 const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
@@ -124,10 +103,10 @@ export function createBodies(limit: number, budget: ByteBudget) {
       const types = mediaTypesOf(schema)
       return bodyOf(schema, async (request, headers) => {
         requireType(headers, types)
-        const value = parse(await readBytes({ request, headers }), schema)
+        const value = parseBody(await readBytes({ request, headers }))
         const checked = validator()
         if (!checked.Check(value)) throw new RequestError('invalid', listMismatches(checked, value))
-        return value
+        return checked.Clean?.(value)
       })
     },
   }

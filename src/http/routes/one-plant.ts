@@ -2,15 +2,7 @@
 
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
-import {
-  charactersOf,
-  type Int64,
-  Plant,
-  PlantPatch,
-  Replacement,
-  sentTexts,
-  toNewPlant,
-} from '../../plant/plant'
+import { charactersOf, type Int64, Plant, PlantPatch, Replacement } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
 import { RequestError } from '../../request-errors'
 import { JSON_HEADERS, notModified } from '../answers/answer'
@@ -98,7 +90,7 @@ const replacing = (deps: RouteDeps) => (app: App) =>
     async ({ params, headers, body, request, exchange }) => {
       const id = BigInt(params.id)
       requireSameId(body.id, id)
-      const plant = toNewPlant(id, body)
+      const plant = { id, ...body }
       const options = conditionally(deps, headers, exchange)
       const isNew = isForNew(options.precondition)
       const { createPlant, replacePlant } = deps.store
@@ -131,8 +123,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
       '/plants/:id',
       async ({ params, headers, body, request, exchange }) => {
         const id = BigInt(params.id)
-        requireSameId(body.id, id)
-        const texts = sentTexts(body)
+        const { id: bodyId, ...texts } = body
+        requireSameId(bodyId, id)
         const options = conditionally(deps, headers, exchange)
         // Read for its length: a short patch may have a long answer, and no change is made without room for it.
         const before = await deps.store.readPlant(id)

@@ -2,18 +2,12 @@
 
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
-import {
-  type Int64,
-  Plant,
-  PlantFields,
-  type PlantUpdate,
-  sentTexts,
-  toNewPlant,
-} from '../../plant/plant'
+import { type Int64, Plant, PlantFields, type PlantUpdate } from '../../plant/plant'
+import type { CreateOptions } from '../../plant/plants'
 import { RequestError } from '../../request-errors'
-import { addNextLink, answerJson } from '../answers/answer'
+import { addNextLink } from '../answers/answer'
 import { queryOf } from '../elysia'
-import type { App } from '../exchange'
+import type { App, Exchange } from '../exchange'
 import type { RouteDeps } from '../route-deps'
 import {
   CreateCounts,
@@ -44,41 +38,40 @@ function requireDistinctIds(plants: readonly { readonly id: Int64 }[]): void {
   if (repeats.length > 0) throw new RequestError('invalid', listProblems(repeats))
 }
 
-function plantsOf({ plants }: PlantBatch): Plant[] {
-  requireDistinctIds(plants)
-  return plants.map((plant) => toNewPlant(plant.id, plant))
+type Batch<Item> = {
+  readonly body: { readonly plants: readonly Item[] }
+  readonly request: Request
+  readonly exchange: Exchange
 }
 
-function updatesOf({ plants }: PlantUpdates): PlantUpdate[] {
-  requireDistinctIds(plants)
-  return plants.map((plant) => {
-    const update = { id: plant.id, ...sentTexts(plant) }
-    return plant.was ? { ...update, was: sentTexts(plant.was) } : update
-  })
-}
-
-type Left = { readonly conflicts: readonly Int64[]; readonly missing: readonly Int64[] }
-
-/** The counts of a batch, and the plants that it left alone. */
-function toText({ conflicts, missing, ...counts }: Left): string {
-  const toIds = (ids: readonly Int64[]) => ids.map((id) => toJson({ id }))
-  return JSON.stringify({ ...counts, conflicts: toIds(conflicts), missing: toIds(missing) })
-}
+/** Returns the handler of a batch, which is answered with its counts, and the plants that it left alone. */
+const changeAll =
+  <Item extends { readonly id: Int64 }>(
+    { answers, optionsOf }: RouteDeps,
+    change: (plants: readonly Item[], options: CreateOptions) => Promise<object>,
+  ) =>
+  async ({ body: { plants }, request, exchange }: Batch<Item>): Promise<Response> => {
+    requireDistinctIds(plants)
+    const report = await change(plants, optionsOf(exchange))
+    const text = JSON.stringify(report, (_, value) =>
+      typeof value === 'bigint' ? toJson({ id: value }) : value,
+    )
+    return answers.answer(request, text)
+  }
 
 export const plants = (deps: RouteDeps) => (app: App) =>
   app.use(creating(deps)).use(changingBatches(deps)).use(listing(deps))
 
-const creating =
-  ({ store, bodies, answers, optionsOf }: RouteDeps) =>
-  (app: App) =>
+const creating = (deps: RouteDeps) => {
+  const { store, bodies, answers, optionsOf } = deps
+  return (app: App) =>
     app
       .post(
         '/plants',
         async ({ body, request, exchange }) => {
-          const plant = toNewPlant(body.id, body)
-          await store.createPlant(plant, optionsOf(exchange))
+          await store.createPlant(body, optionsOf(exchange))
           // The answer omits the id.
-          return answers.answer(request, JSON.stringify({ ...plant, id: undefined }))
+          return answers.answer(request, JSON.stringify({ ...body, id: undefined }))
         },
         {
           ...bodies.json(Plant),
@@ -94,11 +87,10 @@ const creating =
       )
       .post(
         '/plants/batch',
-        async ({ body, exchange }) => {
-          const all = plantsOf(body)
-          await store.createPlants(all, optionsOf(exchange))
-          return answerJson({ created: all.length })
-        },
+        changeAll<Plant>(deps, async (plants, options) => {
+          await store.createPlants(plants, options)
+          return { created: plants.length }
+        }),
         {
           ...bodies.json(PlantBatch),
           detail: {
@@ -110,65 +102,43 @@ const creating =
           },
         },
       )
+}
 
-const changingBatches =
-  ({ store, bodies, answers, optionsOf }: RouteDeps) =>
-  (app: App) =>
+const changingBatches = (deps: RouteDeps) => {
+  const { store, bodies } = deps
+  return (app: App) =>
     app
-      .put(
-        '/plants/batch',
-        async ({ body, exchange }) => {
-          const options = optionsOf(exchange)
-          const counts = await store.putPlants(plantsOf(body), options)
-          return answerJson(counts)
+      .put('/plants/batch', changeAll<Plant>(deps, store.putPlants), {
+        ...bodies.json(PlantBatch),
+        detail: {
+          operationId: 'putPlants',
+          summary: 'Create or replace up to 1000 plants, all or none',
+          description:
+            'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
+          answers: () => ({ 200: PutCounts }),
         },
-        {
-          ...bodies.json(PlantBatch),
-          detail: {
-            operationId: 'putPlants',
-            summary: 'Create or replace up to 1000 plants, all or none',
-            description:
-              'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
-            answers: () => ({ 200: PutCounts }),
-          },
+      })
+      .patch('/plants/batch', changeAll<PlantUpdate>(deps, store.patchPlants), {
+        ...bodies.json(PlantUpdates),
+        detail: {
+          operationId: 'patchPlants',
+          summary: 'Create or change up to 1000 plants',
+          description:
+            'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
+          answers: () => ({ 200: PatchCounts }),
         },
-      )
-      .patch(
-        '/plants/batch',
-        async ({ body, request, exchange }) => {
-          const options = optionsOf(exchange)
-          const report = await store.patchPlants(updatesOf(body), options)
-          return answers.answer(request, toText(report))
+      })
+      .post('/plants/batch-delete', changeAll<Plant>(deps, store.deletePlants), {
+        ...bodies.json(PlantBatch),
+        detail: {
+          operationId: 'deletePlants',
+          summary: 'Delete up to 1000 plants that are as they were sent',
+          description:
+            'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
+          answers: () => ({ 200: DeleteCounts }),
         },
-        {
-          ...bodies.json(PlantUpdates),
-          detail: {
-            operationId: 'patchPlants',
-            summary: 'Create or change up to 1000 plants',
-            description:
-              'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
-            answers: () => ({ 200: PatchCounts }),
-          },
-        },
-      )
-      .post(
-        '/plants/batch-delete',
-        async ({ body, request, exchange }) => {
-          const options = optionsOf(exchange)
-          const report = await store.deletePlants(plantsOf(body), options)
-          return answers.answer(request, toText(report))
-        },
-        {
-          ...bodies.json(PlantBatch),
-          detail: {
-            operationId: 'deletePlants',
-            summary: 'Delete up to 1000 plants that are as they were sent',
-            description:
-              'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
-            answers: () => ({ 200: DeleteCounts }),
-          },
-        },
-      )
+      })
+}
 
 const listing =
   ({ store, answers }: RouteDeps) =>

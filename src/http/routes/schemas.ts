@@ -159,7 +159,7 @@ const BATCH_RULE = 'expected an object with plants'
 export const PlantBatch = t.Object(itemsOf(Plant, 'Plants'), {
   title: 'PlantBatch',
   description: 'Plants to store together.',
-  additionalProperties: true,
+  additionalProperties: undefined,
   error: BATCH_RULE,
 })
 export type PlantBatch = typeof PlantBatch.static
