@@ -1,21 +1,20 @@
 // The thread that waits for the disk: makes batches durable, and copies the write-ahead log (WAL) into the database. What
 // the disk refuses is undone; a write or sync that fails is fatal: only a process that reads the disk anew knows what it
-// has stored. Entry point of a Worker: loading it starts it.
+// has stored. Entry point of a Worker, whose argument is the path of the database.
 
 import type { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import type { NewEntry } from '../../change-log/entry'
-import { messageOf } from '../../errors'
 import { syncFolder } from '../../files/sync'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row'
 import { decide, isPlantWrite, type State } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
-import { CACHE, connect, prepareOrClose } from './connection'
-import { type Failure, toError, toFailure, WriteRefusal } from './errors'
-import { type CheckpointRow, closeDatabase, MOVED, saveLog, watchFiles } from './files'
-import { guardSchema, schemaVersion } from './schema'
+import { CACHE, connect } from './connection'
+import { type Failure, toError, toFailure } from './errors'
+import { type CheckpointRow, closeDatabase } from './files'
+import { guardSchema } from './schema'
 import { changeTokens } from './tokens'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
@@ -26,27 +25,23 @@ const REHEARSAL_MS = 1000
 // in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
 
-/** The database to open: the files at its path must have these inodes. */
-export type DatabaseToOpen = {
-  readonly path: string
-  readonly inodes: readonly (string | null)[]
-}
-
 declare const self: Worker
 
 /**
- * A batch to commit, or an order: `rehearse` what a full disk has refused, or `close`. Messages are JSON, the cheapest in
- * Bun.
+ * A batch to commit, or an order: `rehearse` what a full disk has refused; `close`, or `leave` a database of which a file
+ * was moved. Messages are JSON, the cheapest in Bun.
  */
-export type Request = readonly Write[] | 'rehearse' | 'close'
+export type Request = readonly Write[] | 'rehearse' | 'close' | 'leave'
 
 /**
- * `outcomes`: those of a committed batch, unless each is DONE. `cursor`: that of its last entry in the
- * change log. `failure`: nothing of it was stored; if it is fatal, it may also come unrequested, and nothing is known.
+ * `outcomes`: those of a committed batch, unless each is DONE. `cursor`: that of its last entry in the change log.
+ * `damage`: the reason that some of it was refused. `failure`: nothing of it was stored; if it is fatal, it may also come
+ * unrequested, and nothing is known.
  */
 export type Reply = {
   readonly outcomes?: readonly Outcome[]
   readonly cursor?: string | undefined
+  readonly damage?: string | undefined
   readonly failure?: Failure
 }
 
@@ -114,22 +109,12 @@ function prepareBatch(db: Database) {
   }
 }
 
-/**
- * Returns the function that writes a batch in one transaction, which `end` commits or rolls back. `lost`: the file that
- * was moved or removed.
- */
-function prepareTransaction(db: Database, lost: ReturnType<typeof watchFiles>['lost']) {
+/** Returns the function that writes a batch in one transaction, which `end` commits or rolls back. */
+function prepareTransaction(db: Database) {
   const { filename: path } = db
   const guard = guardSchema(db)
   const begin = db.query('BEGIN IMMEDIATE')
   const apply = prepareBatch(db)
-
-  /** True if a file was moved. What its log still holds is then copied into the database. */
-  function saveLost(): boolean {
-    const file = lost()
-    if (file) saveLog(db, file)
-    return file !== null
-  }
 
   // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
   function waitForLock(patience: number): void {
@@ -146,20 +131,14 @@ function prepareTransaction(db: Database, lost: ReturnType<typeof watchFiles>['l
   return (batch: readonly Write[], patience: number, end: () => void): Reply => {
     let reply: Reply | undefined
     try {
-      if (saveLost()) throw new WriteRefusal('moved', MOVED)
       waitForLock(patience)
       guard()
       reply = apply(batch)
       end()
+      return reply
     } catch (error) {
       rollBack(db)
       return { failure: toFailure(error, path, reply !== undefined) }
-    }
-    try {
-      return saveLost() ? { failure: { kind: 'in doubt', detail: MOVED } } : reply
-    } catch (error) {
-      // The commit was made, and cannot be refused any more.
-      return { failure: { kind: 'fatal', detail: messageOf(error) } }
     }
   }
 }
@@ -172,22 +151,11 @@ function rollBack(db: Database): void {
   }
 }
 
-/** Opens the connection that commits. Throws if the files of the database are others than the serving thread's. */
-function connectTo({ path, inodes }: DatabaseToOpen) {
-  const { lost } = watchFiles(path, inodes)
-  const db = connect(path)
-  return prepareOrClose(db, () => {
-    db.run('PRAGMA journal_size_limit = 33554432')
-    // SQLite opens the WAL at the first read.
-    schemaVersion(db)
-    if (lost()) throw new WriteRefusal('moved', MOVED)
-    return { db, lost, write: prepareTransaction(db, lost) }
-  })
-}
-
 /** Opens what commits the batches of one database, one at a time. Its calls block until the disk confirms. */
-export function openCommitter(database: DatabaseToOpen) {
-  const { db, lost, write } = connectTo(database)
+export function openCommitter(path: string) {
+  const db = connect(path)
+  db.run('PRAGMA journal_size_limit = 33554432')
+  const write = prepareTransaction(db)
   const end = db.query('COMMIT')
   const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
   const copyWal = db.query('PRAGMA wal_checkpoint(PASSIVE)')
@@ -197,19 +165,19 @@ export function openCommitter(database: DatabaseToOpen) {
   /** Makes a batch durable, in order. */
   function commit(batch: readonly Write[]): Reply {
     const reply = write(batch, BUSY_MS, () => end.run())
-    if (reply.failure?.kind === 'full') refused = batch
-    if (reply.failure?.kind !== 'damaged') return reply
-    if (batch.length === 1) return { outcomes: [refusalOf(reply.failure)] }
+    const { kind, detail: damage } = reply.failure ?? {}
+    if (kind === 'full') refused = batch
+    if (kind !== 'damaged' || batch.length === 1) return reply
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
     let last: string | undefined
     for (const each of batch) {
-      const { failure, cursor, outcomes: [outcome = DONE] = [] } = commit([each])
-      if (failure?.kind === 'fatal' || failure?.kind === 'in doubt') return { failure }
+      const { failure, cursor = last, outcomes: [outcome = DONE] = [] } = commit([each])
+      if (failure?.kind === 'fatal') return { failure }
       outcomes.push(failure ? refusalOf(failure) : outcome)
-      last = cursor ?? last
+      last = cursor
     }
-    return { outcomes, cursor: last }
+    return { outcomes, cursor: last, damage }
   }
 
   return {
@@ -239,7 +207,7 @@ export function openCommitter(database: DatabaseToOpen) {
         return failure.kind === 'fatal' ? failure : null
       }
     },
-    close: () => closeDatabase(db, lost()),
+    close: (isMoved: boolean) => closeDatabase(db, isMoved),
   }
 }
 
@@ -248,32 +216,31 @@ function refusalOf(failure: Failure): Outcome {
   return { error, message }
 }
 
-let committer: ReturnType<typeof openCommitter> | undefined
-
 const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
 
-const databaseToOpen = (): DatabaseToOpen => JSON.parse(Bun.argv.at(-1) ?? '')
+let committer: ReturnType<typeof openCommitter> | undefined
 
-function answer(request: Request): Reply {
-  if (request === 'close') {
-    committer?.close()
-    syncFolder(dirname(databaseToOpen().path))
+function answer(request: Request, path: string): Reply {
+  if (request === 'close' || request === 'leave') {
+    committer?.close(request === 'leave')
+    syncFolder(dirname(path))
     return {}
   }
   // Each request opens the database, unless that has succeeded.
-  committer ??= openCommitter(databaseToOpen())
+  committer ??= openCommitter(path)
   return request === 'rehearse' ? committer.rehearse() : committer.commit(request)
 }
 
 self.onmessage = ({ data }: MessageEvent<string>) => {
   const request: Request = JSON.parse(data)
+  const path = Bun.argv.at(-1) ?? ''
   try {
-    const reply = answer(request)
+    const reply = answer(request, path)
     send(reply)
-    if (request === 'close') return
+    if (request === 'close' || request === 'leave') return
     const failure = committer?.checkpoint(reply.failure?.kind === 'full')
     if (failure) send({ failure })
   } catch (error) {
-    send({ failure: toFailure(error, databaseToOpen().path) })
+    send({ failure: toFailure(error, path) })
   }
 }

@@ -9,33 +9,16 @@ import { RequestError } from '../../request-errors'
 /**
  * A failed write. `full`: the disk is full. `busy`: another program locks the database. `damaged`: a page is damaged or
  * cannot be read. `altered`: another program has changed the schema. `moved`: the database or its log is no longer where
- * it was opened. `refused`: for another reason. In all of these nothing was stored. `in doubt`: moved while a commit was
- * made, which may come back with the file. `stalled`: a commit waits for the disk. `fatal`: the disk has failed, and nothing
- * is known of what it has stored.
+ * it was opened. `refused`: for another reason. In all of these nothing was stored, unless a file was moved meanwhile.
+ * `stalled`: a commit waits for the disk. `fatal`: the disk has failed, and nothing is known of what it has stored.
  */
 export type Failure = {
-  readonly kind:
-    | 'full'
-    | 'busy'
-    | 'damaged'
-    | 'altered'
-    | 'moved'
-    | 'refused'
-    | 'in doubt'
-    | 'stalled'
-    | 'fatal'
+  readonly kind: 'full' | 'busy' | 'damaged' | 'altered' | 'moved' | 'refused' | 'stalled' | 'fatal'
   readonly detail: string
 }
 
-/** Nothing is written, because another program has altered the schema, or moved a file. */
-export class WriteRefusal extends Error {
-  constructor(
-    readonly kind: 'altered' | 'moved',
-    message: string,
-  ) {
-    super(message)
-  }
-}
+/** Nothing is written, because another program has altered the schema. */
+export class AlteredSchema extends Error {}
 
 // An unreadable page counts as damaged: the others may be intact.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
@@ -47,7 +30,7 @@ const KINDS: readonly (readonly [RegExp, Failure['kind']])[] = [
 ]
 
 function kindOf(error: unknown): Failure['kind'] {
-  if (error instanceof WriteRefusal) return error.kind
+  if (error instanceof AlteredSchema) return 'altered'
   return KINDS.find(([pattern]) => pattern.test(codeOf(error)))?.[1] ?? 'refused'
 }
 
@@ -82,13 +65,20 @@ export function toFailure(error: unknown, path: string, isCommit = false): Failu
 
 export const DAMAGED_PAGE = 'a page of the database is damaged or cannot be read'
 
-/** The error of a failed write: for clients of a daemon, whose log has the detail, or for the user of a command. */
-export function toError({ kind, detail }: Failure, isCommand = false): RequestError {
-  if (kind === 'full') return new RequestError('disk full', isCommand ? 'disk full' : undefined)
+/**
+ * The error of a failed write: for clients of a daemon, whose log has the detail; or for the user of a command, and
+ * whether its last changes are in doubt.
+ */
+export function toError(
+  { kind, detail }: Failure,
+  command?: { readonly isInDoubt: boolean },
+): RequestError {
+  if (kind === 'full') return new RequestError('disk full', command && 'disk full')
   if (kind === 'busy') return new RequestError('busy', 'the database is locked by another program')
-  if (isCommand) {
-    const isKnown = kind !== 'fatal' && kind !== 'in doubt'
-    const doubt = isKnown ? '' : '; the last changes may or may not be on disk: run it again'
+  if (command) {
+    const doubt = command.isInDoubt
+      ? '; the last changes may or may not be on disk: run it again'
+      : ''
     return new RequestError('storage failed', `cannot write to the database: ${detail}${doubt}`)
   }
   if (kind === 'damaged') return new RequestError('storage failed', DAMAGED_PAGE)

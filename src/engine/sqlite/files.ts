@@ -42,23 +42,6 @@ export function isOpenElsewhere(path: string): boolean {
 export const lacksSidecar = (path: string): boolean =>
   !(existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) && isOpenElsewhere(path)
 
-export const MOVED =
-  'the database, its -wal or its -shm was moved, replaced or removed; put it back, and restart plantstore'
-
-type LostFile = 'database' | 'log' | 'index'
-
-/**
- * Watches the files of an open database. `lost` returns the first that was moved, replaced or deleted, or null.
- * `inodes`: those that another thread has seen.
- */
-export function watchFiles(path: string, inodes?: readonly (string | null)[]) {
-  const names: readonly LostFile[] = ['database', 'log', 'index']
-  const look = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
-  const initial = inodes ?? look.map((inode) => inode())
-  const lost = () => names[look.findIndex((inode, index) => inode() !== initial[index])] ?? null
-  return { inodes: initial, lost }
-}
-
 /** The answer to `PRAGMA wal_checkpoint`. */
 export type CheckpointRow = {
   readonly busy: bigint
@@ -66,28 +49,39 @@ export type CheckpointRow = {
   readonly checkpointed: bigint
 }
 
-/**
- * Copies the WAL that this process still holds into the database, after a file was moved or removed. False if a reader
- * of an old state prevents that. Never by an index of which there may be another, nor over another program's new WAL.
- */
-export function saveLog(db: Database, lost: LostFile): boolean {
-  if (lost === 'index' || (lost === 'log' && fileSize(`${db.filename}-wal`) > 0)) return true
-  const row = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
-  return row?.busy === 0n && row.checkpointed === row.log
+/** Watches the files of an open database. */
+export function watchFiles(db: Database) {
+  const look = ['', '-wal', '-shm'].map((suffix) => watchInode(db.filename + suffix))
+  const inodes = () => look.map((inode) => inode())
+  const initial = inodes()
+  return {
+    /** True if one of them was moved, replaced or removed. */
+    isMoved: (): boolean => inodes().some((inode, index) => inode !== initial[index]),
+    /**
+     * Copies the WAL that this process still holds into the database, after a file was moved or removed. False if a
+     * reader of an old state prevents that. A WAL that is in place is left alone if it is another program's, or there
+     * may be another index of it.
+     */
+    saveLog(): boolean {
+      const [, log, index] = inodes()
+      if (log !== null && (log !== initial[1] || index !== initial[2])) return true
+      // No checkpoint is made within a transaction, such as that of reads.
+      if (db.inTransaction) db.run('COMMIT')
+      const row = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
+      return row?.busy === 0n && row.checkpointed === row.log
+    },
+  }
 }
 
-/**
- * Closes a connection; false if what its WAL holds could not be saved after a file was moved or removed. The WAL then
- * stays in its place, as others may have written to it.
- */
-export function closeDatabase(db: Database, lost: LostFile | null): boolean {
-  const isSaved = !lost || saveLog(db, lost)
-  if (lost) {
+export type WatchedFiles = ReturnType<typeof watchFiles>
+
+/** Closes a connection. After a file was moved, what is called its WAL stays as it is: others may have written to it. */
+export function closeDatabase(db: Database, isMoved: boolean): void {
+  if (isMoved) {
     // It would truncate the WAL.
     db.run('PRAGMA journal_size_limit = -1')
     // SQLITE_FCNTL_PERSIST_WAL (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
     db.fileControl(10, 1)
   }
   db.close(true)
-  return isSaved
 }

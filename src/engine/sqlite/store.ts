@@ -16,7 +16,7 @@ import { createTokenChanges } from '../commit/token-writes'
 import type { StoreUser } from '../store-user'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
-import { closeDatabase, fileSize, freeBytes, MOVED, watchFiles } from './files'
+import { closeDatabase, fileSize, freeBytes, watchFiles } from './files'
 import { openDatabase, openFile } from './open'
 import { createReads, openReplica, prepareReader, type Read } from './reader'
 import { Writer } from './writer'
@@ -37,10 +37,10 @@ async function open(path: string, storeUser: StoreUser) {
     const keepsChangeLog = reader.changeLog.isKept()
     // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     const sharedReads = shareReads(db, storeUser.outlivesOutages)
-    const { inodes, lost } = watchFiles(file.path)
-    const writer = new Writer({ path: file.path, inodes }, storeUser)
+    const files = watchFiles(db)
+    const writer = new Writer(file.path, files, storeUser)
     opened.move()
-    return { file, db, reader, keepsChangeLog, sharedReads, lost, writer }
+    return { file, db, reader, keepsChangeLog, sharedReads, files, writer }
   } catch (error) {
     throw explainFailedOpen(error, file.path)
   }
@@ -72,14 +72,16 @@ function readIn({ file, reader, sharedReads, writer }: OpenStore, log: Log): Rea
   }
 }
 
-/** Closes everything, unless the disk has failed. What a lost log still holds is copied into the database first. */
-async function close({ file, db, sharedReads, lost, writer }: OpenStore): Promise<void> {
+/** Closes everything, unless the disk has failed. What a moved log still holds is copied into the database first. */
+async function close({ file, db, sharedReads, files, writer }: OpenStore): Promise<void> {
   if (writer.isDead) return
   sharedReads.end()
   try {
+    const isMoved = writer.isMoved()
+    const isSaved = !isMoved || files.saveLog()
     // This connection first: the last one to close waits for the disk.
-    const isSaved = closeDatabase(db, lost())
-    const failure = await writer.close()
+    closeDatabase(db, isMoved)
+    const failure = await writer.close(isMoved)
     const reason = isSaved ? failure?.detail : 'another program reads an old state of its log'
     if (reason !== undefined) throw new OpenError(`cannot close ${file.path}: ${reason}`, true)
   } catch (error) {
@@ -100,7 +102,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   if (storeUser.refusal) return openReplica(path, storeUser, storeUser.refusal)
   const { log, holdsLock } = storeUser
   const store = await open(path, storeUser)
-  const { file, keepsChangeLog, sharedReads, lost, writer } = store
+  const { file, keepsChangeLog, sharedReads, writer } = store
   // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could open no file.
   const rehearsal = holdsLock && writer.rehearse()
   const read = readIn(store, log)
@@ -131,7 +133,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
       return report.changed
     }),
     async probe() {
-      if (lost()) writer.note({ kind: 'moved', detail: MOVED })
+      writer.isMoved()
       const reason = writer.problem()
       if (reason) throw reason
       return writer.isDamaged ? 'damaged' : 'ok'

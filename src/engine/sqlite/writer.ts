@@ -1,17 +1,27 @@
 // The serving thread's side of the committing thread: sends it batches, and knows the one reason that the storage
 // cannot be written, if there is one. Requests, /health, metrics and the log read that.
 
+import { messageOf } from '../../errors'
 import { InDoubtError, RequestError } from '../../request-errors'
-import { DONE, isDone, type Outcome, type Write } from '../commit/write'
+import { DONE, type Outcome, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
-import type { DatabaseToOpen, Reply, Request } from './committer'
-import { DAMAGED_PAGE, type Failure, toError } from './errors'
+import type { Reply, Request } from './committer'
+import { type Failure, toError } from './errors'
+import type { WatchedFiles } from './files'
 
-// Interval of rehearsals while there is a problem.
-const REHEARSE_EVERY_MS = 1000
-// A disk that delays a commit for this long counts as unwritable.
-const STALLED_MS = 10_000
-const STALLED = 'the disk has confirmed no write for 10 s or more'
+// Interval of rehearsals while there is a problem, and of the look for a stalled commit.
+const TICK_MS = 1000
+// A disk that delays a commit for so many ticks counts as unwritable.
+const STALLED_TICKS = 10
+const STALLED: Failure = {
+  kind: 'stalled',
+  detail: 'the disk has confirmed no write for 10 s or more',
+}
+const MOVED: Failure = {
+  kind: 'moved',
+  detail:
+    'the database, its -wal or its -shm was moved, replaced or removed; put it back, and restart plantstore',
+}
 
 /** The events of the log at the beginning of a problem. */
 const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
@@ -37,18 +47,22 @@ export class Writer {
   /** The reason that the storage cannot be written; null if none is known. */
   #problem: Failure | null = null
   #problemSince = 0
-  #rehearsals: Timer | undefined
+  #timer: Timer | undefined
+  /** The number of ticks since the last reply. */
+  #ticks = 0
 
   /** Throws if the thread cannot be started. */
   constructor(
-    database: DatabaseToOpen,
+    path: string,
+    private readonly files: WatchedFiles,
     private readonly storeUser: StoreUser,
   ) {
     const file = new URL('./committer.ts', import.meta.url).href
-    this.#thread = new Worker(file, { smol: true, argv: [JSON.stringify(database)] })
+    this.#thread = new Worker(file, { smol: true, argv: [path] })
     this.#thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
       const answer = this.#pending.shift()
+      this.#ticks = 0
       if (answer) answer(reply)
       else if (reply.failure) void this.#fail(reply.failure)
     }
@@ -70,18 +84,32 @@ export class Writer {
    */
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
     if (this.isClosed) throw new RequestError('storage failed')
-    if (this.#isMoved) throw this.problem()
+    if (this.isMoved()) throw await this.#fail(MOVED)
     const startedAt = performance.now()
     const reply = await this.storeUser.deferSuspend(() => this.#request(batch))
     if (reply.failure) throw await this.#fail(reply.failure)
+    // The commit comes back with the file, or not.
+    if (this.isMoved()) throw await this.#fail(MOVED, true)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
-    if (outcomes.some((outcome) => !isDone(outcome) && outcome.error === 'storage failed'))
-      this.noteDamage(DAMAGED_PAGE)
+    if (reply.damage !== undefined) this.noteDamage(reply.damage)
     // A smaller write may fit on a full disk: what it refused is rehearsed.
     if (this.#problem?.kind !== 'full') this.#end()
     this.lastCursor = reply.cursor ?? this.lastCursor
     observeCommit(this.storeUser, batch, outcomes, performance.now() - startedAt)
     return outcomes
+  }
+
+  /** True once a file was moved, until a restart. What its log still holds is copied into the database first. */
+  isMoved(): boolean {
+    if (!this.#hasMoved && this.files.isMoved()) {
+      try {
+        this.files.saveLog()
+      } catch (error) {
+        this.#die(messageOf(error))
+      }
+      this.note(MOVED)
+    }
+    return this.#hasMoved
   }
 
   /** Tries again what a full disk has refused, or else an empty change, without storing it. */
@@ -98,47 +126,42 @@ export class Writer {
 
   /** Notes a problem. That a file was moved stays until a restart, a full disk until what it refused fits. */
   note({ kind, detail }: Failure): void {
-    if (this.#isMoved || (this.#problem?.kind === 'full' && kind !== 'moved')) return
-    this.#rehearsals ??= setInterval(() => {
-      if (this.#pending.length === 0 && !this.#isMoved) void this.rehearse()
-    }, REHEARSE_EVERY_MS).unref()
-    if (!this.#problem) this.#problemSince = performance.now()
-    if (this.#problem?.kind !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
+    const before = this.#problem?.kind
+    if (this.#hasMoved || (before === 'full' && kind !== 'moved')) return
+    if (!before) this.#problemSince = performance.now()
+    if (before !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
     this.#problem = { kind, detail }
   }
 
   /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
-  async close(): Promise<Failure | undefined> {
-    clearInterval(this.#rehearsals)
+  async close(isMoved: boolean): Promise<Failure | undefined> {
     this.isClosed = true
-    const { failure } = await this.#request('close')
+    const { failure } = await this.#request(isMoved ? 'leave' : 'close')
+    clearInterval(this.#timer)
     this.#thread.terminate()
     return failure
   }
 
-  /** Nothing is written until a restart. */
-  get #isMoved(): boolean {
+  get #hasMoved(): boolean {
     return this.#problem?.kind === 'moved'
   }
 
   /** The error of a failed request. */
-  async #fail(failure: Failure): Promise<Error> {
+  async #fail(failure: Failure, isInDoubt = failure.kind === 'fatal'): Promise<Error> {
     const { kind, detail } = failure
     if (kind === 'fatal') this.#die(detail)
-    if (!this.storeUser.outlivesOutages) return toError(failure, true)
+    if (!this.storeUser.outlivesOutages) return toError(failure, { isInDoubt })
     // The daemon is about to end, and answers nothing.
     if (kind === 'fatal') return new Promise(() => {})
     if (kind === 'damaged') this.noteDamage(detail)
-    else this.note(kind === 'in doubt' ? { kind: 'moved', detail } : failure)
-    return kind === 'in doubt' ? new InDoubtError(detail) : toError(failure)
+    else this.note(failure)
+    return isInDoubt ? new InDoubtError(detail) : toError(failure)
   }
 
   #end(): void {
-    if (!this.#problem || this.#isMoved) return
+    if (!this.#problem || this.#hasMoved) return
     const seconds = Math.round((performance.now() - this.#problemSince) / 1000)
     this.#problem = null
-    clearInterval(this.#rehearsals)
-    this.#rehearsals = undefined
     this.storeUser.log('info', 'writable-again', { seconds })
   }
 
@@ -146,7 +169,7 @@ export class Writer {
     // A failed checkpoint may be followed by a failed commit.
     if (this.isDead) return
     this.isDead = true
-    clearInterval(this.#rehearsals)
+    clearInterval(this.#timer)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return
     log('error', 'storage-failed', {
@@ -155,18 +178,24 @@ export class Writer {
     onDiskFailure()
   }
 
+  /** Each second while a request is pending, or there is a problem. */
+  #tick(): void {
+    this.#ticks += 1
+    if (this.#pending.length > 0) {
+      if (this.#ticks >= STALLED_TICKS && !this.#problem) this.note(STALLED)
+    } else if (this.#problem && !this.#hasMoved) void this.rehearse()
+    else {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
   #request(request: Request): Promise<Reply> {
     if (this.isDead)
       return Promise.resolve({ failure: { kind: 'fatal', detail: 'the disk has failed' } })
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
     const { promise, resolve } = Promise.withResolvers<Reply>()
-    const stall = setTimeout(() => {
-      if (!this.#problem && this.storeUser.outlivesOutages)
-        this.note({ kind: 'stalled', detail: STALLED })
-    }, STALLED_MS).unref()
-    this.#pending.push((reply) => {
-      clearTimeout(stall)
-      resolve(reply)
-    })
+    this.#pending.push(resolve)
     this.#thread.postMessage(JSON.stringify(request))
     return promise
   }

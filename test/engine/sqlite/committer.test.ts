@@ -1,22 +1,18 @@
 // What the disk refuses in a COMMIT is undone; what it fails is fatal.
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, spyOn, test } from 'bun:test'
-import { renameSync, rmSync } from 'node:fs'
 import { openCommitter } from '../../../src/engine/sqlite/committer'
-import { connect } from '../../../src/engine/sqlite/connection'
-import { type CheckpointRow, watchFiles } from '../../../src/engine/sqlite/files'
+import type { CheckpointRow } from '../../../src/engine/sqlite/files'
 import { createSchema } from '../../../src/engine/sqlite/schema'
 import { toRow } from '../../../src/plant/row'
 import { temporaryFolder } from '../../harness/folder'
 
 let beforeCommit = () => {}
-let afterCommit = () => {}
 afterEach(() => {
   beforeCommit = () => {}
-  afterCommit = () => {}
 })
 
-/** A committer of a new database, whose COMMITs call `beforeCommit` and `afterCommit`; and a reader beside it. */
+/** A committer of a new database, whose COMMITs call `beforeCommit`; and a reader beside it. */
 function openTested(path: string) {
   const db = new Database(path, { safeIntegers: true })
   createSchema(db)
@@ -32,14 +28,11 @@ function openTested(path: string) {
     return Object.assign(Object.create(statement), {
       run() {
         beforeCommit()
-        const result = statement.run()
-        afterCommit()
-        return result
+        return statement.run()
       },
     })
   })
-  const { inodes } = watchFiles(path)
-  const committer = openCommitter({ path, inodes })
+  const committer = openCommitter(path)
   queries.mockRestore()
   const ids = () => db.query('SELECT id FROM plants').values().flat().map(Number)
   return { db, committer, ids }
@@ -70,57 +63,10 @@ test.each([
     beforeCommit = () => {}
     expect(committer.commit(creates(2n))).toEqual({})
     expect(ids()).toEqual([2])
-    committer.close()
+    committer.close(false)
     db.close()
   },
 )
-
-test.each([
-  ['the log is removed', (path: string) => rmSync(`${path}-wal`)],
-  ['the index of the log is removed', (path: string) => rmSync(`${path}-shm`)],
-  ['the database is moved', (path: string) => renameSync(path, `${path}.moved`)],
-])('a commit is in doubt if %s meanwhile', (_, lose) => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const { db, committer } = openTested(path)
-  afterCommit = () => lose(path)
-
-  expect(committer.commit(creates(1n))).toMatchObject({
-    failure: { kind: 'in doubt' },
-  })
-  committer.close()
-  db.close()
-})
-
-test('a commit whose log is removed meanwhile is in the database file', () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const { committer, db } = openTested(path)
-  afterCommit = () => rmSync(`${path}-wal`)
-  committer.commit(creates(1n))
-
-  using other = new Database(`file:${path}?immutable=1`, 0x1 | 0x40)
-  expect(other.query('SELECT id FROM plants').values()).toEqual([[1]])
-  committer.close()
-  db.close()
-})
-
-test.each([
-  ['the log', (path: string) => rmSync(`${path}-wal`)],
-  ['the index', (path: string) => rmSync(`${path}-shm`)],
-  ['the database', (path: string) => rmSync(path)],
-])('nothing is written once %s is gone', (_, lose) => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const { committer, db } = openTested(path)
-  expect(committer.commit(creates(1n))).toEqual({})
-  lose(path)
-
-  for (const reply of [committer.commit(creates(2n)), committer.rehearse()])
-    expect(reply).toMatchObject({ failure: { kind: 'moved' } })
-  committer.close()
-  db.close()
-})
 
 test('a rehearsal stores nothing, and reports why a write would fail', () => {
   using folder = temporaryFolder()
@@ -138,7 +84,7 @@ test('a rehearsal stores nothing, and reports why a write would fail', () => {
   db.run('ROLLBACK')
   expect(committer.commit(creates(2n))).toEqual({})
   expect(ids()).toEqual([2])
-  committer.close()
+  committer.close(false)
   db.close()
 })
 
@@ -151,22 +97,6 @@ test.each([false, true])('a short log is copied if the disk is full: %j', (isFul
   const [row] = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)').all()
   expect(row?.log).toBeGreaterThan(0n)
   expect(row?.checkpointed === row?.log).toBe(isFull)
-  committer.close()
+  committer.close(false)
   db.close()
-})
-
-test('a connection that opens another file than the serving thread is refused', () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const { committer, db } = openTested(path)
-  const { inodes } = watchFiles(path)
-  committer.close()
-  db.close()
-  renameSync(path, `${path}.moved`)
-  using other = new Database(path)
-  createSchema(other)
-  other.run('PRAGMA journal_mode = WAL')
-
-  expect(() => openCommitter({ path, inodes })).toThrow('was moved, replaced or removed')
-  expect(connect(path)).toBeInstanceOf(Database)
 })

@@ -44,7 +44,7 @@ test('the message says whether a database is full, locked or damaged', () => {
 
   const told = [busy, full, failed].map((failure) => [
     toError(failure).error,
-    toError(failure, true).message,
+    toError(failure, { isInDoubt: false }).message,
   ])
   expect(told).toEqual([
     ['busy', 'the database is locked by another program'],

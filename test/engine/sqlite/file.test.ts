@@ -1,6 +1,7 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { symlinkSync, writeFileSync } from 'node:fs'
-import { fileSize, freeBytes } from '../../../src/engine/sqlite/files'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { fileSize, freeBytes, watchFiles } from '../../../src/engine/sqlite/files'
 import { distrustPageCache, openFile } from '../../../src/engine/sqlite/open'
 import { temporaryFolder } from '../../harness/folder'
 import { openFiles } from '../../harness/open-files'
@@ -56,4 +57,75 @@ test('the message says whether the database or its folder is missing', () => {
   for (const makesDatabase of [false, true])
     expect(() => open(loop, makesDatabase)).toThrow(`cannot open ${loop}: `)
   expect(() => openForReading(loop)).toThrow(`cannot open ${loop}: `)
+})
+
+/** The values in a file itself, without its log. */
+function valuesIn(path: string): unknown {
+  using db = new Database(`file:${path}?immutable=1`, 0x1 | 0x40)
+  return db.query('SELECT value FROM numbers').values().flat()
+}
+
+const nothing = () => {}
+
+test.each([
+  ['nothing is moved', nothing, false, [1]],
+  ['the log is removed', (path: string) => rmSync(`${path}-wal`), true, [1, 2]],
+  ['the index is removed', (path: string) => rmSync(`${path}-shm`), true, [1]],
+  [
+    'the log and the index are removed',
+    (path: string) => {
+      rmSync(`${path}-wal`)
+      rmSync(`${path}-shm`)
+    },
+    true,
+    [1, 2],
+  ],
+  ['the database is moved', (path: string) => renameSync(path, `${path}.moved`), true, [1, 2]],
+  [
+    'the log is replaced',
+    (path: string) => {
+      rmSync(`${path}-wal`)
+      writeFileSync(`${path}-wal`, 'changes of another program')
+    },
+    true,
+    [1],
+  ],
+] as const)('what the log holds is saved if it can be: %s', (_, lose, isMoved, saved) => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  using db = new Database(path, { safeIntegers: true })
+  db.run('PRAGMA journal_mode = WAL')
+  db.run('CREATE TABLE numbers (value INTEGER)')
+  db.run('INSERT INTO numbers VALUES (1)')
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  const files = watchFiles(db)
+  // In the transaction of a read.
+  db.run('INSERT INTO numbers VALUES (2)')
+  db.run('BEGIN')
+  db.query('SELECT 1 FROM numbers').get()
+
+  lose(path)
+
+  expect(files.isMoved()).toBe(isMoved)
+  if (isMoved) expect(files.saveLog()).toBeTrue()
+  const place = saved.length > 1 && !Bun.file(path).size ? `${path}.moved` : path
+  expect(valuesIn(place)).toEqual([...saved])
+})
+
+test('a log that another program reads an old state of is not saved', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  using db = new Database(path, { safeIntegers: true })
+  db.run('PRAGMA journal_mode = WAL')
+  db.run('CREATE TABLE numbers (value INTEGER)')
+  using reader = new Database(path, { safeIntegers: true })
+  reader.run('BEGIN')
+  reader.query('SELECT 1 FROM numbers').get()
+  db.run('INSERT INTO numbers VALUES (2)')
+  const files = watchFiles(db)
+  rmSync(`${path}-wal`)
+
+  expect(files.saveLog()).toBeFalse()
+  reader.run('COMMIT')
+  expect(files.saveLog()).toBeTrue()
 })

@@ -12,6 +12,8 @@ let events: string[] = []
 let deaths = 0
 let clock = 0
 let threads: TestedThread[] = []
+let isMoved = false
+let saveLog = () => true
 
 class TestedThread {
   constructor() {
@@ -45,6 +47,8 @@ beforeEach(() => {
   threads = []
   events = []
   deaths = 0
+  isMoved = false
+  saveLog = () => true
   answer = () => ({})
 })
 afterEach(() => {
@@ -65,10 +69,11 @@ async function pass(milliseconds: number): Promise<void> {
   }
 }
 
-const database = { path: 'plants.db', inodes: [] }
+const files = { isMoved: () => isMoved, saveLog: () => saveLog() }
 const daemonWriter = () =>
   new Writer(
-    database,
+    'plants.db',
+    files,
     storeOwner(
       (level, event) => events.push(`${level} ${event}`),
       () => {},
@@ -79,13 +84,10 @@ const daemonWriter = () =>
       },
     ),
   )
-const commandWriter = () => new Writer(database, commandUser({ makesDatabase: false }))
+const commandWriter = () => new Writer('plants.db', files, commandUser({ makesDatabase: false }))
 
 const create = (id: number): Write => ({ kind: 'create', row: [id, 'Fern', null], origin: null })
-const failing = (
-  kind: 'in doubt' | 'fatal' | 'full' | 'busy' | 'moved' | 'refused',
-  detail = 'why',
-) => ({
+const failing = (kind: 'fatal' | 'full' | 'busy' | 'refused' | 'damaged', detail = 'why') => ({
   failure: { kind, detail },
 })
 const errorOf = (promise: Promise<unknown>) =>
@@ -168,38 +170,84 @@ test.each([
   expect(events).toEqual([begins, 'info writable-again'])
 })
 
+const MOVED = 'the database, its -wal or its -shm was moved, replaced or removed'
+
 test('a commit while a file was moved is in doubt, and the daemon continues without writing', async () => {
   const writer = daemonWriter()
-  answer = () => failing('in doubt', 'the database was moved')
+  answer = () => {
+    isMoved = true
+    return {}
+  }
   await expect(writer.commit([create(1)])).rejects.toBeInstanceOf(InDoubtError)
-  answer = () => ({})
-  expect(await errorOf(writer.commit([create(2)]))).toContain('the database was moved')
+  expect(await errorOf(writer.commit([create(2)]))).toContain(MOVED)
+  await pass(5000)
 
-  expect({ deaths, events }).toEqual({ deaths: 0, events: ['error database-moved'] })
+  expect({ deaths, events, sent: requests.length }).toEqual({
+    deaths: 0,
+    events: ['error database-moved'],
+    sent: 1,
+  })
+  isMoved = false
   const command = commandWriter()
-  answer = () => failing('in doubt', 'the database was moved')
   expect(await errorOf(command.commit([create(1)]))).toBe(
-    'storage failed: cannot write to the database: the database was moved; the last changes may or may not be on disk: run it again',
+    `storage failed: cannot write to the database: ${MOVED}; put it back, and restart plantstore; the last changes may or may not be on disk: run it again`,
   )
 })
 
 test('nothing is sent to a database that was moved, even if it is put back', async () => {
   const writer = daemonWriter()
-  answer = () => failing('moved', 'the database was moved')
-  const refusal = 'storage failed: nothing was stored: the database was moved'
+  let saved = 0
+  saveLog = () => {
+    saved += 1
+    return true
+  }
+  isMoved = true
+  const refusal = `storage failed: nothing was stored: ${MOVED}; put it back, and restart plantstore`
   expect(await errorOf(writer.commit([create(1)]))).toBe(refusal)
-  const { length } = requests
-  answer = () => ({})
+  isMoved = false
 
   expect(await errorOf(writer.commit([create(1)]))).toBe(refusal)
   await pass(5000)
-  expect(requests).toHaveLength(length)
-  expect(events).toEqual(['error database-moved'])
+  expect({ requests, saved, events }).toEqual({
+    requests: [],
+    saved: 1,
+    events: ['error database-moved'],
+  })
+})
+
+test('a daemon ends if the log of a moved database cannot be saved', async () => {
+  const writer = daemonWriter()
+  saveLog = () => {
+    throw new Error('disk I/O error')
+  }
+  isMoved = true
+  void writer.commit([create(1)]).catch(() => {})
+  await settled()
+
+  expect(events[0]).toBe('error storage-failed')
+  expect(deaths).toBe(1)
+})
+
+test('damage is noted once, and is no problem for the other writes of its batch', async () => {
+  const writer = daemonWriter()
+  answer = () => ({ outcomes: [{ error: 'storage failed' }, 'done'], damage: 'page 7' })
+  await writer.commit([create(1), create(2)])
+  answer = () => failing('damaged')
+  expect(await errorOf(writer.commit([create(1)]))).toContain('a page of the database is damaged')
+
+  expect({ isDamaged: writer.isDamaged, problem: writer.problem(), events }).toEqual({
+    isDamaged: true,
+    problem: null,
+    events: ['error database-damaged'],
+  })
 })
 
 test('a commit that waits for 10 seconds is a problem until it ends', async () => {
   const writer = daemonWriter()
   answer = () => null
+  void writer.commit([create(1)])
+  await pass(6000)
+  threads.at(-1)?.onmessage({ data: '{}' })
   void writer.commit([create(1)])
   await pass(9000)
   expect(writer.problem()).toBeNull()
@@ -216,6 +264,7 @@ test('a commit that waits for 10 seconds is a problem until it ends', async () =
 test('the writer stops its timer once all is well', async () => {
   const writer = daemonWriter()
   await writer.commit([create(1)])
+  expect(jest.getTimerCount()).toBe(1)
   await pass(2000)
 
   expect(jest.getTimerCount()).toBe(0)
