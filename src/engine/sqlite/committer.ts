@@ -66,17 +66,11 @@ export function prepareState(db: Database): State {
     remove: (id) => void remove.run(BigInt(id)),
     allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
       db.run('SAVEPOINT all_or_none')
-      let outcome: Refusal | T | undefined
-      try {
-        outcome = act(this)
-        return outcome
-      } finally {
-        // After a disk error, SQLite has already ended the transaction.
-        if (db.inTransaction) {
-          if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
-          db.run('RELEASE all_or_none')
-        }
-      }
+      // If it throws, the whole transaction is rolled back.
+      const outcome = act(this)
+      if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
+      db.run('RELEASE all_or_none')
+      return outcome
     },
   }
 }
@@ -216,29 +210,23 @@ function refusalOf(failure: Failure): Outcome {
   return { error, message }
 }
 
-const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
-
 let committer: ReturnType<typeof openCommitter> | undefined
-
-function answer(request: Request, path: string): Reply {
-  if (request === 'close' || request === 'leave') {
-    committer?.close(request === 'leave')
-    syncFolder(dirname(path))
-    return {}
-  }
-  // Each request opens the database, unless that has succeeded.
-  committer ??= openCommitter(path)
-  return request === 'rehearse' ? committer.rehearse() : committer.commit(request)
-}
 
 self.onmessage = ({ data }: MessageEvent<string>) => {
   const request: Request = JSON.parse(data)
   const path = Bun.argv.at(-1) ?? ''
+  const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
   try {
-    const reply = answer(request, path)
+    if (request === 'close' || request === 'leave') {
+      committer?.close(request === 'leave')
+      syncFolder(dirname(path))
+      return send({})
+    }
+    // Each request opens the database, unless that has succeeded.
+    committer ??= openCommitter(path)
+    const reply = request === 'rehearse' ? committer.rehearse() : committer.commit(request)
     send(reply)
-    if (request === 'close' || request === 'leave') return
-    const failure = committer?.checkpoint(reply.failure?.kind === 'full')
+    const failure = committer.checkpoint(reply.failure?.kind === 'full')
     if (failure) send({ failure })
   } catch (error) {
     send({ failure: toFailure(error, path) })

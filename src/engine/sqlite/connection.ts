@@ -49,7 +49,7 @@ export function connect(path: string): Database {
  * begins it unless it is open; it ends after the turn. A read sees the commits before it began: `end` ends it before each
  * answer to a change.
  */
-export function shareReads(db: Database, isShared: boolean) {
+export function shareReads(db: Database) {
   const begin = db.query('BEGIN')
   const commit = db.query('COMMIT')
   let isOpen = false
@@ -68,7 +68,7 @@ export function shareReads(db: Database, isShared: boolean) {
 
   return {
     begin(): void {
-      if (isOpen || !isShared) return
+      if (isOpen) return
       begin.run()
       isOpen = true
       setImmediate(end)

@@ -17,9 +17,6 @@ export type Failure = {
   readonly detail: string
 }
 
-/** Nothing is written, because another program has altered the schema. */
-export class AlteredSchema extends Error {}
-
 // An unreadable page counts as damaged: the others may be intact.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 const KINDS: readonly (readonly [RegExp, Failure['kind']])[] = [
@@ -30,7 +27,8 @@ const KINDS: readonly (readonly [RegExp, Failure['kind']])[] = [
 ]
 
 function kindOf(error: unknown): Failure['kind'] {
-  if (error instanceof AlteredSchema) return 'altered'
+  // Of `guardSchema`.
+  if (error instanceof OpenError) return 'altered'
   return KINDS.find(([pattern]) => pattern.test(codeOf(error)))?.[1] ?? 'refused'
 }
 

@@ -4,7 +4,6 @@
 import { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
 import { describeForeignPart, olderSchema, requireKnownSchema } from '../schema-messages'
-import { AlteredSchema } from './errors'
 import schema from './schema.sql' with { type: 'text' }
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
@@ -94,7 +93,7 @@ export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[]
 }
 
 /**
- * Returns a function to call within each writing transaction, before the first write. It throws a {@link AlteredSchema}
+ * Returns a function to call within each writing transaction, before the first write. It throws an `OpenError`
  * if another program has altered the schema, which may discard or change what is stored; any change of it changes
  * SQLite's `schema_version`, and only then is it read.
  */
@@ -105,7 +104,7 @@ export function guardSchema(db: Database): () => void {
     const version = select.get()?.schema_version
     if (version === guardedVersion) return
     const [problem] = schemaProblems(db)
-    if (problem !== undefined) throw new AlteredSchema(problem)
+    if (problem !== undefined) throw new OpenError(problem)
     guardedVersion = version
   }
 }

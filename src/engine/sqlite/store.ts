@@ -35,8 +35,7 @@ async function open(path: string, storeUser: StoreUser) {
     opened.defer(() => db.close(true))
     const reader = prepareReader(db)
     const keepsChangeLog = reader.changeLog.isKept()
-    // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
-    const sharedReads = shareReads(db, storeUser.outlivesOutages)
+    const sharedReads = shareReads(db)
     const files = watchFiles(db)
     const writer = new Writer(file.path, files, storeUser)
     opened.move()
