@@ -13,7 +13,7 @@ import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } fro
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, connect } from './connection'
 import { type Failure, toError, toFailure } from './errors'
-import { type CheckpointRow, closeDatabase } from './files'
+import type { CheckpointRow } from './files'
 import { guardSchema } from './schema'
 import { changeTokens } from './tokens'
 
@@ -28,10 +28,10 @@ const CHECKPOINT_PAGES = 2000
 declare const self: Worker
 
 /**
- * A batch to commit, or an order: `rehearse` what a full disk has refused; `close`, or `leave` a database of which a file
- * was moved. Messages are JSON, the cheapest in Bun.
+ * A batch to commit, or an order: `rehearse` what a full disk has refused, or `close`. Messages are JSON, the cheapest in
+ * Bun.
  */
-export type Request = readonly Write[] | 'rehearse' | 'close' | 'leave'
+export type Request = readonly Write[] | 'rehearse' | 'close'
 
 /**
  * `outcomes`: those of a committed batch, unless each is DONE. `cursor`: that of its last entry in the change log.
@@ -201,7 +201,7 @@ export function openCommitter(path: string) {
         return failure.kind === 'fatal' ? failure : null
       }
     },
-    close: (isMoved: boolean) => closeDatabase(db, isMoved),
+    close: () => db.close(true),
   }
 }
 
@@ -217,8 +217,8 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
   const path = Bun.argv.at(-1) ?? ''
   const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
   try {
-    if (request === 'close' || request === 'leave') {
-      committer?.close(request === 'leave')
+    if (request === 'close') {
+      committer?.close()
       syncFolder(dirname(path))
       return send({})
     }

@@ -60,9 +60,13 @@ export function watchFiles(db: Database) {
     /**
      * Copies the WAL that this process still holds into the database, after a file was moved or removed. False if a
      * reader of an old state prevents that. A WAL that is in place is left alone if it is another program's, or there
-     * may be another index of it.
+     * may be another index of it; and at the end, if this connection is the last to close.
      */
     saveLog(): boolean {
+      // Otherwise closing would truncate it.
+      db.run('PRAGMA journal_size_limit = -1')
+      // SQLITE_FCNTL_PERSIST_WAL (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+      db.fileControl(10, 1)
       const [, log, index] = inodes()
       if (log !== null && (log !== initial[1] || index !== initial[2])) return true
       // No checkpoint is made within a transaction, such as that of reads.
@@ -74,14 +78,3 @@ export function watchFiles(db: Database) {
 }
 
 export type WatchedFiles = ReturnType<typeof watchFiles>
-
-/** Closes a connection. After a file was moved, what is called its WAL stays as it is: others may have written to it. */
-export function closeDatabase(db: Database, isMoved: boolean): void {
-  if (isMoved) {
-    // It would truncate the WAL.
-    db.run('PRAGMA journal_size_limit = -1')
-    // SQLITE_FCNTL_PERSIST_WAL (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
-    db.fileControl(10, 1)
-  }
-  db.close(true)
-}

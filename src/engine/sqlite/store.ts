@@ -16,7 +16,7 @@ import { createTokenChanges } from '../commit/token-writes'
 import type { StoreUser } from '../store-user'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
-import { closeDatabase, fileSize, freeBytes, watchFiles } from './files'
+import { fileSize, freeBytes, watchFiles } from './files'
 import { openDatabase, openFile } from './open'
 import { createReads, openReplica, prepareReader, type Read } from './reader'
 import { Writer } from './writer'
@@ -78,9 +78,10 @@ async function close({ file, db, sharedReads, files, writer }: OpenStore): Promi
   try {
     const isMoved = writer.isMoved()
     const isSaved = !isMoved || files.saveLog()
-    // This connection first: the last one to close waits for the disk.
-    closeDatabase(db, isMoved)
-    const failure = await writer.close(isMoved)
+    // The last one to close waits for the disk; after a file was moved, it must be this connection.
+    if (!isMoved) db.close(true)
+    const failure = await writer.close()
+    if (isMoved) db.close(true)
     const reason = isSaved ? failure?.detail : 'another program reads an old state of its log'
     if (reason !== undefined) throw new OpenError(`cannot close ${file.path}: ${reason}`, true)
   } catch (error) {

@@ -134,9 +134,9 @@ export class Writer {
   }
 
   /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
-  async close(isMoved: boolean): Promise<Failure | undefined> {
+  async close(): Promise<Failure | undefined> {
     this.isClosed = true
-    const { failure } = await this.#request(isMoved ? 'leave' : 'close')
+    const { failure } = await this.#request('close')
     clearInterval(this.#timer)
     this.#thread.terminate()
     return failure

@@ -63,7 +63,7 @@ test.each([
     beforeCommit = () => {}
     expect(committer.commit(creates(2n))).toEqual({})
     expect(ids()).toEqual([2])
-    committer.close(false)
+    committer.close()
     db.close()
   },
 )
@@ -84,7 +84,7 @@ test('a rehearsal stores nothing, and reports why a write would fail', () => {
   db.run('ROLLBACK')
   expect(committer.commit(creates(2n))).toEqual({})
   expect(ids()).toEqual([2])
-  committer.close(false)
+  committer.close()
   db.close()
 })
 
@@ -97,6 +97,6 @@ test.each([false, true])('a short log is copied if the disk is full: %j', (isFul
   const [row] = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)').all()
   expect(row?.log).toBeGreaterThan(0n)
   expect(row?.checkpointed === row?.log).toBe(isFull)
-  committer.close(false)
+  committer.close()
   db.close()
 })
