@@ -8,6 +8,7 @@ import { OpenError } from '../../errors'
 import { CANNOT_READ, clientGone, RequestError } from '../../request-errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
+import { createTokenChanges } from '../commit/token-writes'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { StoreUser } from '../store-user'
 import { prepareChangeLog } from './change-log'
@@ -100,7 +101,7 @@ export async function openReplica(
   const refuse = async () => {
     throw refusal
   }
-  let failedAt: number | null = null
+  let problem: RequestError | null = null
   let hasChangeLog = false
   const open: Read = (act) =>
     readDatabase(database, (db) => {
@@ -111,17 +112,14 @@ export async function openReplica(
   const read: Read = async (act) => {
     try {
       const result = await open(act)
-      if (failedAt !== null) {
-        const seconds = Math.round((performance.now() - failedAt) / 1000)
-        log('info', 'storage-recovered', { seconds })
-      }
-      failedAt = null
+      if (problem) log('info', 'storage-recovered')
+      problem = null
       return result
     } catch (error) {
       if (!(error instanceof OpenError)) throw error
-      if (failedAt === null) log('error', 'cannot-read', { detail: error.message })
-      failedAt ??= performance.now()
-      throw new RequestError('storage failed', CANNOT_READ)
+      if (!problem) log('error', 'cannot-read', { detail: error.message })
+      problem = new RequestError('storage failed', CANNOT_READ)
+      throw problem
     }
   }
   await open(() => {})
@@ -134,16 +132,14 @@ export async function openReplica(
     get changeLog() {
       return hasChangeLog ? changeLog : undefined
     },
-    createToken: refuse,
-    revokeToken: refuse,
-    pruneTokens: refuse,
+    ...createTokenChanges(refuse),
     async probe() {
       await reads.countPlants()
       return 'ok'
     },
     stats() {
       return {
-        problem: failedAt === null ? null : new RequestError('storage failed', CANNOT_READ),
+        problem,
         queuedWrites: 0,
         databaseBytes: fileSize(database),
         walBytes: null,
