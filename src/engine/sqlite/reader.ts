@@ -31,34 +31,22 @@ type Reader = ReturnType<typeof prepareReader>
 export type Read = <T>(query: (reader: Reader) => T | Promise<T>) => Promise<T>
 
 /**
- * Returns the function that runs long reads, such as lists, one in each turn of the event loop; the first at once. It
- * rejects with `busy` if too many are waiting, or if the signal is aborted.
+ * Returns the function that runs long reads, such as lists, one in each turn of the event loop. It rejects with `busy` if
+ * too many are waiting, or if the signal is aborted.
  */
 export function createTurns() {
-  const waiting = new Set<() => void>()
-  let isTurning = false
+  let waiting = 0
+  let turn: Promise<unknown> = Promise.resolve()
 
-  function runNext(): void {
-    const [next] = waiting
-    isTurning = next !== undefined
-    if (!next) return
-    waiting.delete(next)
-    next()
-    setImmediate(runNext)
-  }
-
-  return <T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    if (signal?.aborted) return Promise.reject(clientGone())
-    if (waiting.size === MAX_WAITING_READS)
-      return Promise.reject(new RequestError('busy', TOO_MANY_READS))
-    return new Promise((resolve, reject) => {
-      const run = () => void read().then(resolve, reject)
-      waiting.add(run)
-      signal?.addEventListener('abort', () => {
-        if (waiting.delete(run)) reject(clientGone())
-      })
-      if (!isTurning) runNext()
-    })
+  return async <T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    if (waiting === MAX_WAITING_READS) throw new RequestError('busy', TOO_MANY_READS)
+    waiting += 1
+    const own = turn
+    turn = own.then(() => new Promise(setImmediate))
+    await own
+    waiting -= 1
+    if (signal?.aborted) throw clientGone()
+    return read()
   }
 }
 

@@ -46,7 +46,6 @@ export class Writer {
   #pending: ((reply: Reply) => void)[] = []
   /** The reason that the storage cannot be written; null if none is known. */
   #problem: Failure | null = null
-  #problemSince = 0
   #timer: Timer | undefined
   /** The number of ticks since the last reply. */
   #ticks = 0
@@ -128,7 +127,6 @@ export class Writer {
   note({ kind, detail }: Failure): void {
     const before = this.#problem?.kind
     if (this.#hasMoved || (before === 'full' && kind !== 'moved')) return
-    if (!before) this.#problemSince = performance.now()
     if (before !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
     this.#problem = { kind, detail }
   }
@@ -160,9 +158,8 @@ export class Writer {
 
   #end(): void {
     if (!this.#problem || this.#hasMoved) return
-    const seconds = Math.round((performance.now() - this.#problemSince) / 1000)
     this.#problem = null
-    this.storeUser.log('info', 'writable-again', { seconds })
+    this.storeUser.log('info', 'writable-again')
   }
 
   #die(detail: string): void {
