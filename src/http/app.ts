@@ -5,7 +5,7 @@ import { answerError, toRequestError } from './answers/errors'
 import { createDiscarder } from './bodies/refused-body'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'
 import type { AppDeps } from './deps'
-import { allowedMethods } from './elysia'
+import type { Routed } from './elysia'
 import { type Exchange, newApp } from './exchange'
 import { openapi } from './openapi'
 import { createRequestLog } from './request-log'
@@ -50,10 +50,10 @@ function leaveUnanswered({ timeOut }: AppDeps, request: Request): Promise<never>
 }
 
 /** Refuses a request that no route takes. A browser's preflight has no token, and uses a method that no path has. */
-function refuseRoute({ cors }: AppDeps, request: Request): Response {
+function refuseRoute({ cors }: AppDeps, request: Routed): Response {
   const preflight = cors?.answerPreflight(request)
   if (preflight) return preflight
-  const allow = allowedMethods(request)
+  const { allow } = request
   if (allow === undefined) throw new RequestError('no such path')
   throw new RequestError('method not allowed', undefined, { headers: { allow } })
 }

@@ -34,7 +34,7 @@ export type Handler = (request: Request) => Response | Promise<Response>
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
-  const [fallback] = byPath.get('/*') ?? []
+  const fallback = app.routes.find(({ path }) => path === '/*') as Route
   return Object.fromEntries(
     [...byPath].map(([path, routes]) => [path, dispatch(app, routes, fallback)]),
   )
@@ -42,27 +42,21 @@ export function routesOf(app: AnyElysia): Record<string, Handler> {
 
 type Route = AnyElysia['routes'][number]
 
-const otherMethods = new WeakMap<Request, string>()
-
-/** The methods of a request's path, if it uses another, in the form of `Allow` (RFC 9110, section 10.2.1). */
-export const allowedMethods = (request: Request): string | undefined => otherMethods.get(request)
+/** A request. `allow`: the methods of its path, if it uses another, as in `Allow` (RFC 9110, section 10.2.1). */
+export type Routed = Request & { readonly allow?: string }
 
 // Selects the route by the method. Elysia answers HEAD by the route of GET; `fallback` refuses any other method, so that
 // `/plants/batch` is never a plant with the id "batch".
-function dispatch(app: AnyElysia, routes: readonly Route[], fallback: Route | undefined): Handler {
+function dispatch(app: AnyElysia, routes: readonly Route[], fallback: Route): Handler {
+  const byMethod = new Map(routes.map((route) => [route.method, route]))
+  const get = byMethod.get('GET')
+  if (get) byMethod.set('HEAD', get)
+  const allow = routes.includes(fallback) ? undefined : [...byMethod.keys()].join(', ')
   const handlers = new Map<string, Handler>()
-  const allow = routes
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    .join(', ')
-  const compile = (sentMethod: string): Handler => {
-    const name = sentMethod === 'HEAD' ? 'GET' : sentMethod
-    const route = routes.find(({ method }) => method === name)
-    const handle = createBunRouteHandler(app, (route ?? fallback) as Route) as Handler
-    if (route || routes.includes(fallback as Route)) return handle
-    return (request) => {
-      otherMethods.set(request, allow)
-      return handle(request)
-    }
+  const compile = (method: string): Handler => {
+    const route = byMethod.get(method)
+    const handle = createBunRouteHandler(app, route ?? fallback) as Handler
+    return route ? handle : (request) => handle(Object.assign(request, { allow }))
   }
   return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
 }
