@@ -172,6 +172,7 @@ test.each([
   ['*', 'application/json'],
   ['text/event-stream;q=0', 'application/json'],
   ['application/json, text/event-stream;q=0.1', 'application/json'],
+  ['application/json;q=0.1, text/event-stream', 'text/event-stream'],
   ['text/event-stream;charset=utf-8;q=0.9, */*;q=0.1', 'text/event-stream'],
 ])('a client that accepts %s gets %s', async (accept, type) => {
   const headers = { accept }

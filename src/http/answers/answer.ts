@@ -1,6 +1,6 @@
 // Answers: JSON, compressed if that pays, and 304.
 
-import { chooseCoding } from './accept-encoding'
+import { choose } from './accept'
 
 /**
  * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
@@ -28,17 +28,17 @@ const MAX_ZIPPED = 96 * 1024
 export type Body = string | Uint8Array<ArrayBuffer>
 
 const acceptsGzip = ({ headers }: Request): boolean =>
-  chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
+  choose(headers.get('accept-encoding'), ['gzip', 'identity']) === 'gzip'
 
 /** 200 with a short value as JSON; a longer one goes through `answers.ts`. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), OK)
 
 /** A text in the coding that a client accepts, with the headers; compressed if that pays. */
-export function encode(request: Request, text: string): { body: Body; headers: Headers } {
+export function encode(request: Request, text: string): [Body, Headers] {
   const isWorth = text.length >= SHORTEST_ZIPPED && text.length <= MAX_ZIPPED
   return isWorth && acceptsGzip(request)
-    ? { body: Bun.gzipSync(text, { level: 1 }), headers: ZIPPED_HEADERS }
-    : { body: text, headers: VARYING_HEADERS }
+    ? [Bun.gzipSync(text, { level: 1 }), ZIPPED_HEADERS]
+    : [text, VARYING_HEADERS]
 }
 
 /** 200 with one of two blobs of JSON. Their bytes are shared: an unread answer needs no memory. */

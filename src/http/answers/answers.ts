@@ -6,8 +6,6 @@ import { type Body, encode, JSON_HEADERS } from './answer'
 /** A client that reads nothing for this long is disconnected; Bun checks every 4 seconds. */
 export const UNREAD_SECONDS = 20
 
-export type Answers = ReturnType<typeof createAnswers>
-
 // Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when
 // the kernel has all of it, or the client has gone.
 function streamAtOnce(body: Body, length: number, holding: Holding, onUnread: () => void) {
@@ -57,9 +55,7 @@ export function createAnswers(
   return {
     answer,
     /** Like `answer`, compressed if that pays and the client accepts it. */
-    answerZipped(request: Request, text: string): Response {
-      const { body, headers } = encode(request, text)
-      return answer(request, body, headers)
-    },
+    answerZipped: (request: Request, text: string): Response =>
+      answer(request, ...encode(request, text)),
   }
 }

@@ -42,8 +42,6 @@ function requireType(sent: SentHeaders, types: readonly string[]): void {
 
 type Context = Pick<Exchange, 'request' | 'headers'>
 
-export type Bodies = ReturnType<typeof createBodies>
-
 /** Reads the bodies of an app's requests, of at most `limit` bytes each. */
 export function createBodies(limit: number, budget: ByteBudget) {
   // Bytes count as they arrive: a client that announces much and sends little does not block others.

@@ -3,7 +3,8 @@
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { toJson } from '../../plant/json'
 import { RequestError } from '../../request-errors'
-import { readWeights } from '../answers/accept-encoding'
+import { choose } from '../answers/accept'
+import { JSON_TYPE } from '../bodies/body'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import { EVENTS } from '../feed/followers'
@@ -17,17 +18,9 @@ import {
   PlantPath,
 } from './schemas'
 
-// `Accept: */*` selects JSON (RFC 9110, section 12.5.1).
-function prefersEvents(accept: string): boolean {
-  const weights = readWeights(accept)
-  const events = weights.get(EVENTS) ?? 0
-  return events > 0 && events >= (weights.get('application/json') ?? 0)
-}
-
-type Query = { readonly limit?: string | number | undefined; readonly after?: string | undefined }
 type Page = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string | null }
 
-const optionsOf = ({ limit, after }: Query, { signal }: Request) => ({
+const optionsOf = ({ limit, after }: HistoryList, { signal }: Request) => ({
   limit: Number(limit),
   after,
   signal,
@@ -50,7 +43,8 @@ export function changes({ store, answers, followers }: RouteDeps) {
         '/plants/changes',
         async ({ request, headers, query, exchange: { token } }) => {
           const changeLog = changeLogOf()
-          if (!token || !prefersEvents(headers.accept ?? ''))
+          const isStream = choose(headers.accept, [JSON_TYPE, EVENTS]) === EVENTS
+          if (!token || !isStream)
             return answerPage(request, await changeLog.read(optionsOf(query, request)))
           const after = headers['last-event-id'] || query.after
           return await followers.follow(changeLog, after, request, token)

@@ -1,13 +1,13 @@
 // The console and the API reference: files bundled and compressed by the build, and read on request.
 
 import { RequestError } from '../../request-errors'
-import { chooseCoding } from '../answers/accept-encoding'
+import { choose } from '../answers/accept'
 import type { PageFile } from '../deps'
 import type { App } from '../exchange'
 import type { RouteDeps } from '../route-deps'
 
-const CODINGS = ['br', 'gzip'] as const
-type Coding = (typeof CODINGS)[number] | 'identity'
+const CODINGS = ['br', 'gzip', 'identity'] as const
+type Coding = (typeof CODINGS)[number]
 
 /**
  * The content security policy (CSP, level 3): a page has its own scripts, styles and pictures, and requests to its own
@@ -79,7 +79,7 @@ export const pages =
     const answer = async (request: Request, page: string, name: string): Promise<Response> => {
       const file = (await load()).find((it) => it.page === page && it.name === name)
       if (!file) throw new RequestError('no such path')
-      const coding = chooseCoding(request.headers.get('accept-encoding'), CODINGS)
+      const coding = choose(request.headers.get('accept-encoding'), CODINGS) ?? 'identity'
       const etag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
       const headers = new Headers({
         ...PAGE_HEADERS,

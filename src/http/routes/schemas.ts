@@ -144,6 +144,7 @@ export const ChangeList = changeList(LogCursorOrNow)
 
 /** The parameters of a plant's history. */
 export const HistoryList = changeList(LogCursor)
+export type HistoryList = typeof HistoryList.static
 
 /** The items of a batch: 1 to {@link MAX_BATCH}. */
 const itemsOf = <Item extends t.TSchema>(item: Item, items: string) => ({
