@@ -13,8 +13,8 @@ export type EntityTags = '*' | readonly string[]
 
 /** The conditions on the stored plant for a request. */
 export type Precondition = {
-  readonly ifMatch?: EntityTags
-  readonly ifNoneMatch?: EntityTags
+  readonly ifMatch?: EntityTags | undefined
+  readonly ifNoneMatch?: EntityTags | undefined
 }
 
 /**

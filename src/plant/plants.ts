@@ -87,7 +87,7 @@ type PatchCounts = Pick<PutCounts, 'created' | 'unchanged'> &
 /** Options of changing a stored plant. */
 export type ChangeOptions = CreateOptions & {
   /** Checked in the commit that makes the change, so that no other change intervenes. */
-  readonly precondition?: Precondition
+  readonly precondition?: Precondition | null
 }
 
 /**

@@ -3,11 +3,9 @@
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import { charactersOf, type Int64, Plant, PlantPatch, Replacement } from '../../plant/plant'
-import type { ChangeOptions } from '../../plant/plants'
 import { RequestError } from '../../request-errors'
 import { JSON_HEADERS, notModified } from '../answers/answer'
 import { readPrecondition } from '../conditions/precondition'
-import type { SentHeaders } from '../elysia'
 import type { App, Exchange } from '../exchange'
 import type { RouteDeps } from '../route-deps'
 import { STORED_PLANT } from './describe'
@@ -17,10 +15,6 @@ function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
   if (bodyId !== undefined && bodyId !== id)
     throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
-
-/** Returns true if a request requires that the plant does not exist. */
-const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
-  ifMatch === undefined && ifNoneMatch === '*'
 
 const MISSING = 'no plant has this id; send If-None-Match: * to create it'
 
@@ -75,24 +69,21 @@ const reading = (deps: RouteDeps) => (app: App) =>
     },
   )
 
-function conditionally(
-  { optionsOf }: RouteDeps,
-  headers: SentHeaders,
-  exchange: Exchange,
-): ChangeOptions {
-  const precondition = readPrecondition(headers)
-  return { ...optionsOf(exchange), ...(precondition && { precondition }) }
-}
+const conditionally = ({ optionsOf }: RouteDeps, exchange: Exchange) => ({
+  ...optionsOf(exchange),
+  precondition: readPrecondition(exchange.headers),
+})
 
 const replacing = (deps: RouteDeps) => (app: App) =>
   app.put(
     '/plants/:id',
-    async ({ params, headers, body, request, exchange }) => {
+    async ({ params, body, request, exchange }) => {
       const id = BigInt(params.id)
       requireSameId(body.id, id)
       const plant = { id, ...body }
-      const options = conditionally(deps, headers, exchange)
-      const isNew = isForNew(options.precondition)
+      const options = conditionally(deps, exchange)
+      // The client requires that the plant does not exist.
+      const isNew = options.precondition?.ifNoneMatch === '*' && !options.precondition.ifMatch
       const { createPlant, replacePlant } = deps.store
       await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
         throw putError(error)
@@ -121,11 +112,11 @@ const changing = (deps: RouteDeps) => (app: App) =>
   app
     .patch(
       '/plants/:id',
-      async ({ params, headers, body, request, exchange }) => {
+      async ({ params, body, request, exchange }) => {
         const id = BigInt(params.id)
         const { id: bodyId, ...texts } = body
         requireSameId(bodyId, id)
-        const options = conditionally(deps, headers, exchange)
+        const options = conditionally(deps, exchange)
         // Read for its length: a short patch may have a long answer, and no change is made without room for it.
         const before = await deps.store.readPlant(id)
         using _ = deps.budget.reserve(charactersOf({ ...before, ...texts }) * PATCH_COPIES)
@@ -147,8 +138,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
     )
     .delete(
       '/plants/:id',
-      async ({ params, headers, exchange }) => {
-        const options = conditionally(deps, headers, exchange)
+      async ({ params, exchange }) => {
+        const options = conditionally(deps, exchange)
         await deps.store.deletePlant(BigInt(params.id), options)
         return new Response(null, { status: 204, headers: JSON_HEADERS })
       },
