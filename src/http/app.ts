@@ -23,32 +23,6 @@ const CLIENT_GONE = 499
 
 const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-const repeatedHost = () =>
-  new RequestError('invalid', 'send one Host header', { headers: { connection: 'close' } })
-
-/** Adds the headers that an answer of any route may have. */
-function addHeaders(
-  { store, cors, hsts, now }: AppDeps,
-  request: Request,
-  response: Response,
-): void {
-  const { method } = request
-  const cursor = !UNREAD_METHODS.has(method) && response.ok && store.changeLog?.lastCursor?.()
-  if (cursor) response.headers.set(CURSOR_HEADER, cursor)
-  cors?.expose(request, response)
-  // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
-  if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
-  if (hsts !== null) {
-    response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
-  }
-}
-
-/** Closes the connection of a request without an answer. On a unix socket, that takes as long as for an idle one. */
-function leaveUnanswered({ timeOut }: AppDeps, request: Request): Promise<never> {
-  timeOut(request, 1)
-  return new Promise(() => {})
-}
-
 /** Refuses a request that no route takes. A browser's preflight has no token, and uses a method that no path has. */
 function refuseRoute({ cors }: AppDeps, request: Routed): Response {
   const preflight = cors?.answerPreflight(request)
@@ -60,7 +34,7 @@ function refuseRoute({ cors }: AppDeps, request: Routed): Response {
 
 /** Returns the functions that count, log and complete each answer. */
 function createObserver(deps: RouteDeps) {
-  const { metrics, log, stopping } = deps
+  const { metrics, log, stopping, store, cors, hsts, now } = deps
   const requestLog = deps.logRequests ? createRequestLog(deps) : null
   const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes, deps.budget)
 
@@ -68,12 +42,19 @@ function createObserver(deps: RouteDeps) {
     const { request, route, startedAt } = exchange
     const milliseconds = performance.now() - startedAt
     const { method } = request
+    const { headers } = response
+    const isUnread = UNREAD_METHODS.has(method)
     metrics.countAnswer(method, route, response.status, milliseconds)
-    addHeaders(deps, request, response)
+    const cursor = !isUnread && response.ok && store.changeLog?.lastCursor?.()
+    if (cursor) headers.set(CURSOR_HEADER, cursor)
+    cors?.expose(request, response)
+    // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
+    if (method === 'HEAD') headers.set('date', new Date(now()).toUTCString())
+    if (hsts !== null)
+      headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
     requestLog?.end(exchange, response, milliseconds)
     // With any other method, the body is read before the response.
-    const isUnread = UNREAD_METHODS.has(method) && !isShort(exchange)
-    if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
+    if (stopping.aborted || (isUnread && !isShort(exchange))) headers.set('connection', 'close')
   }
 
   async function refuse(exchange: Exchange, error: unknown): Promise<Response> {
@@ -116,14 +97,19 @@ export function createApp(appDeps: AppDeps) {
         const record = requestLog?.begin(request, headers)
         context.exchange = { request, headers, route, startedAt, record, token: null }
         // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
-        if (headers.host?.includes(', ')) throw repeatedHost()
+        if (headers.host?.includes(', '))
+          throw new RequestError('invalid', 'send one Host header', {
+            headers: { connection: 'close' },
+          })
       })
       .onAfterHandle({ as: 'global' }, function end({ exchange, responseValue }) {
         if (responseValue instanceof Response) observe(exchange, responseValue)
       })
       .onError(async ({ request, exchange, error }) => {
-        if (error instanceof InDoubtError) return await leaveUnanswered(deps, request)
-        return await refuse(exchange, error)
+        if (!(error instanceof InDoubtError)) return await refuse(exchange, error)
+        // Closes the connection without an answer. On a unix socket, that takes as long as for an idle one.
+        deps.timeOut(request, 1)
+        return await new Promise<never>(() => {})
       })
       .use(openapi)
       .use(health(deps))

@@ -11,9 +11,11 @@ import type { RouteDeps } from '../route-deps'
 import { STORED_PLANT } from './describe'
 import { PlantPath } from './schemas'
 
-function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
-  if (bodyId !== undefined && bodyId !== id)
-    throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
+/** The id in a path, which that of the body must match. */
+function idOf(path: typeof PlantPath.static, body: { readonly id?: Int64 }): Int64 {
+  const id = BigInt(path.id)
+  if (body.id === undefined || body.id === id) return id
+  throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
 
 const MISSING = 'no plant has this id; send If-None-Match: * to create it'
@@ -78,9 +80,7 @@ const replacing = (deps: RouteDeps) => (app: App) =>
   app.put(
     '/plants/:id',
     async ({ params, body, request, exchange }) => {
-      const id = BigInt(params.id)
-      requireSameId(body.id, id)
-      const plant = { id, ...body }
+      const plant = { id: idOf(params, body), ...body }
       const options = conditionally(deps, exchange)
       // The client requires that the plant does not exist.
       const isNew = options.precondition?.ifNoneMatch === '*' && !options.precondition.ifMatch
@@ -113,9 +113,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
     .patch(
       '/plants/:id',
       async ({ params, body, request, exchange }) => {
-        const id = BigInt(params.id)
-        const { id: bodyId, ...texts } = body
-        requireSameId(bodyId, id)
+        const id = idOf(params, body)
+        const { id: _id, ...texts } = body
         const options = conditionally(deps, exchange)
         // Read for its length: a short patch may have a long answer, and no change is made without room for it.
         const before = await deps.store.readPlant(id)
