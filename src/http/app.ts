@@ -6,9 +6,9 @@ import { createDiscarder } from './bodies/refused-body'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'
 import type { AppDeps } from './deps'
 import type { Routed } from './elysia'
-import { type Exchange, newApp } from './exchange'
+import { type Exchange, newApp, sentId } from './exchange'
 import { openapi } from './openapi'
-import { createRequestLog } from './request-log'
+import { logRequest } from './request-log'
 import { createRouteDeps, type RouteDeps } from './route-deps'
 import { changes } from './routes/changes'
 import { onePlant } from './routes/one-plant'
@@ -35,7 +35,6 @@ function refuseRoute({ cors }: AppDeps, request: Routed): Response {
 /** Returns the functions that count, log and complete each answer. */
 function createObserver(deps: RouteDeps) {
   const { metrics, log, stopping, store, cors, hsts, now } = deps
-  const requestLog = deps.logRequests ? createRequestLog(deps) : null
   const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes, deps.budget)
 
   function observe(exchange: Exchange, response: Response): void {
@@ -52,7 +51,7 @@ function createObserver(deps: RouteDeps) {
     if (method === 'HEAD') headers.set('date', new Date(now()).toUTCString())
     if (hsts !== null)
       headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
-    requestLog?.end(exchange, response, milliseconds)
+    logRequest(log, exchange, response, milliseconds)
     // With any other method, the body is read before the response.
     if (stopping.aborted || (isUnread && !isShort(exchange))) headers.set('connection', 'close')
   }
@@ -68,7 +67,7 @@ function createObserver(deps: RouteDeps) {
     return response
   }
 
-  return { requestLog, observe, refuse }
+  return { observe, refuse }
 }
 
 // A separate app: its hooks do not apply to the routes of the app that uses it.
@@ -86,7 +85,8 @@ const withToken = (deps: RouteDeps) =>
 
 export function createApp(appDeps: AppDeps) {
   const deps = createRouteDeps(appDeps)
-  const { requestLog, observe, refuse } = createObserver(deps)
+  const { observe, refuse } = createObserver(deps)
+  const { logRequests, clientOf } = deps
 
   return (
     newApp()
@@ -94,7 +94,9 @@ export function createApp(appDeps: AppDeps) {
       .onTransform({ as: 'global' }, function begin(context) {
         const { request, route, headers } = context
         const startedAt = performance.now()
-        const record = requestLog?.begin(request, headers)
+        const record = logRequests
+          ? { id: sentId(headers) ?? crypto.randomUUID(), client: clientOf(request) }
+          : undefined
         context.exchange = { request, headers, route, startedAt, record, token: null }
         // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
         if (headers.host?.includes(', '))

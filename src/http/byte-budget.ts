@@ -60,10 +60,5 @@ export function createByteBudget(maxBodyBytes: number) {
       if (!hasRoom(bytes)) throw tooMany()
       return hold(bytes)
     },
-    /** Begins to hold a body, as it arrives. Throws `busy` if there is no room. */
-    reserveBody(): Holding {
-      if (total >= longLimit) throw tooMany()
-      return hold(0)
-    },
   }
 }

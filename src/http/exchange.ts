@@ -6,9 +6,6 @@ import type { Token } from '../token/token'
 import type { AppDeps } from './deps'
 import { SETTINGS, type SentHeaders } from './elysia'
 
-/** The id of a logged request, and its client's address; null if it has none. */
-export type LogRecord = { readonly id: string; readonly client: string | null }
-
 /** A request while it is answered. */
 export type Exchange = {
   readonly request: Request
@@ -18,8 +15,8 @@ export type Exchange = {
   readonly route: string
   /** From `performance.now`. */
   readonly startedAt: number
-  /** Undefined unless requests are logged. */
-  readonly record: LogRecord | undefined
+  /** The id of a logged request, and its client's address; null if it has none. Undefined unless requests are logged. */
+  readonly record: { readonly id: string; readonly client: string | null } | undefined
   /** Null until the credentials are checked. */
   token: Token | null
 }

@@ -1,5 +1,5 @@
 // The streams of followers over a real store, without the network: how often the change log is read, and their limit.
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
 import { createByteBudget } from '../../src/http/byte-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
@@ -84,14 +84,27 @@ test('a change is read once, however many follow', async () => {
   await Promise.all(all.map((events) => events.return()))
 })
 
+const MAX_FOLLOWERS = 10_000
+/** A change log that is quick to read: many may follow it. */
+const quickLog = own((): ChangeLog => {
+  const { history, watch, stats } = changeLog
+  return { history, watch, stats, read: async () => ({ entries: [], next: '0000000000000000-1' }) }
+})
+
+const followQuickly = (followers: ReturnType<typeof create>) =>
+  followers.follow(quickLog, 'now', new Request(URL_OF_CHANGES), token)
+
 test('of simultaneous clients, no more than the limit are served', async () => {
-  const followers = create({ maxFollowers: 2 })
-  const all = await Promise.allSettled(Array.from({ length: 10 }, () => open(followers)))
+  const followers = create()
+  const all = await Promise.allSettled(
+    Array.from({ length: MAX_FOLLOWERS + 10 }, () => followQuickly(followers)),
+  )
   const letIn = all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 
-  expect(letIn).toHaveLength(2)
-  expect(followers.count()).toBe(2)
-  await Promise.all(letIn.map((events) => events.return()))
+  expect(letIn).toHaveLength(MAX_FOLLOWERS)
+  expect(followers.count()).toBe(MAX_FOLLOWERS)
+  await Promise.all(letIn.map(({ body }) => body?.cancel()))
+  expect(followers.count()).toBe(0)
 })
 
 test('a client that is refused, or has gone before its response, is not counted', async () => {
@@ -145,9 +158,11 @@ test('a follower that arrives during a stop gets its page, and its stream ends',
 })
 
 test('a client beyond the limit is refused with 50301, until another has gone', async () => {
-  const followers = create({ maxFollowers: 2 })
+  const followers = create()
   const first = await open(followers)
-  const second = await open(followers)
+  const others = await Promise.all(
+    Array.from({ length: MAX_FOLLOWERS - 1 }, () => followQuickly(followers)),
+  )
 
   const refusal = await open(followers).catch((error) => error)
   expect(refusal).toBeInstanceOf(RequestError)
@@ -155,10 +170,10 @@ test('a client beyond the limit is refused with 50301, until another has gone', 
 
   await first.return()
   await Bun.sleep(50)
-  const third = await open(followers)
+  const last = await open(followers)
   await store.createPlant({ id: 2n, name: 'a' })
-  expect(await take(third, 1)).toHaveLength(1)
-  await Promise.all([second, third].map((events) => events.return()))
+  expect(await take(last, 1)).toHaveLength(1)
+  await Promise.all([last.return(), ...others.map(({ body }) => body?.cancel())])
 })
 
 test('a follower that reads nothing is disconnected, and so is one whose stream has ended', async () => {
@@ -212,7 +227,9 @@ test.each([
   ],
   ['has a comment even while the store does not answer', () => new Promise<null>(() => {})],
 ])('an idle stream %s', async (_, findToken) => {
-  const followers = create({ keepAliveMs: 100, store: { ...store, findToken, changeLog } })
+  const followers = create({ store: { ...store, findToken, changeLog } })
+  let now = 0
+  const clock = spyOn(performance, 'now').mockImplementation(() => (now += 9000))
   const request = new Request(URL_OF_CHANGES)
   const stream = await followers.follow(changeLog, 'now', request, token)
   let text = ''
@@ -220,6 +237,7 @@ test.each([
     text += Buffer.from(bytes).toString()
     if (text.endsWith('\n\n:\n\n:\n\n')) break
   }
+  clock.mockRestore()
 
   expect(text).toMatch(/^retry: \d+\nid: \S+\n\n:\n\n:\n\n$/)
 })

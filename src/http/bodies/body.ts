@@ -46,7 +46,7 @@ type Context = Pick<Exchange, 'request' | 'headers'>
 export function createBodies(limit: number, budget: ByteBudget) {
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunkBytes: number): Promise<Uint8Array> {
-    using holding = budget.reserveBody()
+    using holding = budget.hold(0)
     const buffer = new Bun.ArrayBufferSink()
     buffer.start({ asUint8Array: true })
     let length = 0

@@ -39,11 +39,7 @@ const STREAM_HEADERS = new Headers({
   'x-accel-buffering': 'no',
 })
 
-export type FollowersDeps = AppDeps & {
-  readonly budget: ByteBudget
-  readonly maxFollowers?: number
-  readonly keepAliveMs?: number
-}
+export type FollowersDeps = AppDeps & { readonly budget: ByteBudget }
 
 /** Shares the result of a call in progress among all that ask for the same. */
 function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T> {
@@ -93,8 +89,8 @@ export class Followers {
     request: Request,
     token: Token,
   ): Promise<Response> {
-    const { maxFollowers = MAX_FOLLOWERS, stopping } = this.#deps
-    if (this.count() >= maxFollowers) throw new RequestError('busy', TOO_MANY)
+    const { stopping } = this.#deps
+    if (this.count() >= MAX_FOLLOWERS) throw new RequestError('busy', TOO_MANY)
     // Before any `await`, so that the limit binds.
     this.#followers.add(request)
     this.#unwatch ??= this.#watch(changeLog)
@@ -136,7 +132,7 @@ export class Followers {
 
   /** Everything that a follower is sent. Its token is checked each time; ends once it is refused. */
   async *#eventsOf(request: Request, hash: string, after: string) {
-    const { keepAliveMs = KEEP_ALIVE_MS, stopping } = this.#deps
+    const { stopping } = this.#deps
     const retry = Math.round(RETRY_MS * (1 + Math.random()))
     yield `retry: ${retry}\nid: ${after}\n\n`
     let cursor = after
@@ -147,7 +143,7 @@ export class Followers {
       const page = await this.#readAfter(cursor)
       if (!page || !(await this.#isAllowed(hash))) return
       const isQuiet = page.events.length === 0
-      if (isQuiet && performance.now() - sentAt < keepAliveMs) {
+      if (isQuiet && performance.now() - sentAt < KEEP_ALIVE_MS) {
         await woken
         continue
       }

@@ -163,14 +163,12 @@ export const PlantBatch = t.Object(itemsOf(Plant, 'Plants'), {
   additionalProperties: undefined,
   error: BATCH_RULE,
 })
-export type PlantBatch = typeof PlantBatch.static
 
 export const PlantUpdates = closed(itemsOf(PlantUpdate, 'Changes of plants'), {
   title: 'PlantUpdates',
   description: 'Plants to change together.',
   error: BATCH_RULE,
 })
-export type PlantUpdates = typeof PlantUpdates.static
 
 // The schemas below only describe answers; they check nothing.
 
