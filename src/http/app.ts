@@ -11,10 +11,10 @@ import { openapi } from './openapi'
 import { logRequest } from './request-log'
 import { createRouteDeps, type RouteDeps } from './route-deps'
 import { changes } from './routes/changes'
-import { onePlant } from './routes/one-plant'
+import { changedPlant, onePlant } from './routes/one-plant'
 import { health, metricsPage, ownToken, status } from './routes/operations'
 import { pages } from './routes/pages'
-import { plants } from './routes/plants'
+import { newPlants, storedPlants } from './routes/plants'
 import { tags } from './routes/tags'
 import { authenticate } from './tokens/auth'
 
@@ -41,26 +41,25 @@ function createObserver(deps: RouteDeps) {
     const { request, route, startedAt } = exchange
     const milliseconds = performance.now() - startedAt
     const { method } = request
-    const { headers } = response
     const isUnread = UNREAD_METHODS.has(method)
     metrics.countAnswer(method, route, response.status, milliseconds)
     const cursor = !isUnread && response.ok && store.changeLog?.lastCursor?.()
-    if (cursor) headers.set(CURSOR_HEADER, cursor)
+    if (cursor) response.headers.set(CURSOR_HEADER, cursor)
     cors?.expose(request, response)
     // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
-    if (method === 'HEAD') headers.set('date', new Date(now()).toUTCString())
+    if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (hsts !== null)
-      headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
+      response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
     logRequest(log, exchange, response, milliseconds)
     // With any other method, the body is read before the response.
-    if (stopping.aborted || (isUnread && !isShort(exchange))) headers.set('connection', 'close')
+    if (stopping.aborted || (isUnread && !isShort(exchange)))
+      response.headers.set('connection', 'close')
   }
 
   async function refuse(exchange: Exchange, error: unknown): Promise<Response> {
-    const { request } = exchange
     const refusal = toRequestError(error, log)
     const isRead = await discardRest(exchange)
-    const isGone = refusal.error === 'busy' && request.signal.aborted
+    const isGone = refusal.error === 'busy' && exchange.request.signal.aborted
     const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
     if (!isRead) response.headers.set('connection', 'close')
     observe(exchange, response)
@@ -78,10 +77,12 @@ const withToken = (deps: RouteDeps) =>
     .use(ownToken(deps))
     .use(status(deps))
     .use(metricsPage(deps))
-    .use(plants(deps))
+    .use(newPlants(deps))
+    .use(storedPlants(deps))
     .use(tags(deps))
     .use(changes(deps))
     .use(onePlant(deps))
+    .use(changedPlant(deps))
 
 export function createApp(appDeps: AppDeps) {
   const deps = createRouteDeps(appDeps)

@@ -11,19 +11,19 @@ const pathOf = (url: string): string =>
 export function logRequest(
   log: Log,
   { request, record, token }: Exchange,
-  { status, headers }: Response,
+  response: Response,
   milliseconds: number,
 ): void {
   if (!record) return
   const { id, client } = record
-  headers.set('x-request-id', id)
+  response.headers.set('x-request-id', id)
   log('info', 'request', {
     id,
     ...(client === null ? {} : { client }),
     ...(token === null ? {} : { token: token.name }),
     method: request.method,
     path: pathOf(request.url),
-    status,
+    status: response.status,
     ms: Math.round(milliseconds * 1000) / 1000,
   })
 }

@@ -1,7 +1,7 @@
 // Sends answers, of which long ones are held in the budget until their clients have read them.
 
 import { type ByteBudget, type Holding, SHORT_BYTES } from '../byte-budget'
-import { type Body, encode, JSON_HEADERS } from './answer'
+import { addNextLink, type Body, encode, JSON_HEADERS } from './answer'
 
 /** A client that reads nothing for this long is disconnected; Bun checks every 4 seconds. */
 export const UNREAD_SECONDS = 20
@@ -54,8 +54,11 @@ export function createAnswers(
 
   return {
     answer,
-    /** Like `answer`, compressed if that pays and the client accepts it. */
-    answerZipped: (request: Request, text: string): Response =>
-      answer(request, ...encode(request, text)),
+    /** Like `answer`, compressed if that pays and the client accepts it. `next`: the `after` of the next page. */
+    answerZipped(request: Request, text: string, next: string | null = null): Response {
+      const response = answer(request, ...encode(request, text))
+      if (next !== null) addNextLink(response, request, next)
+      return response
+    },
   }
 }

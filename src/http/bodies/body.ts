@@ -7,7 +7,7 @@ import { PlantPatch } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
 import { type ByteBudget, SHORT_BYTES } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
-import type { Exchange } from '../exchange'
+import type { Sent } from './refused-body'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =
@@ -40,8 +40,6 @@ function requireType(sent: SentHeaders, types: readonly string[]): void {
   throw new RequestError('unsupported type', message, { headers })
 }
 
-type Context = Pick<Exchange, 'request' | 'headers'>
-
 /** Reads the bodies of an app's requests, of at most `limit` bytes each. */
 export function createBodies(limit: number, budget: ByteBudget) {
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
@@ -69,7 +67,7 @@ export function createBodies(limit: number, budget: ByteBudget) {
     }
   }
 
-  async function readBytes({ request, headers }: Context): Promise<Uint8Array> {
+  async function readBytes({ request, headers }: Sent): Promise<Uint8Array> {
     const lengthText = headers['content-length'] ?? ''
     const length = DIGITS.test(lengthText) ? Number(lengthText) : null
     if (length !== null && length > limit) throw new RequestError('too large')
@@ -88,7 +86,7 @@ export function createBodies(limit: number, budget: ByteBudget) {
      * except with GET and HEAD.
      */
     none: {
-      async transform({ request, headers }: Context): Promise<void> {
+      async transform({ request, headers }: Sent): Promise<void> {
         if (request.body) await readBytes({ request, headers })
       },
     },

@@ -17,7 +17,7 @@ const MIN_COLLECT_MS = 100
 // Bun hides the extension of a chunk, which has up to this many bytes.
 const EXTENSION_BYTES = 16 * 1024
 
-type Sent = Pick<Exchange, 'request' | 'headers'>
+export type Sent = Pick<Exchange, 'request' | 'headers'>
 
 /**
  * Returns a reader of the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without

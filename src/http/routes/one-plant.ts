@@ -41,74 +41,72 @@ function answerPlant(
   return answers.answer(request, json, TAGGED_HEADERS, status)
 }
 
-export const onePlant = (deps: RouteDeps) => (app: App) =>
-  app.use(reading(deps)).use(replacing(deps)).use(changing(deps))
-
-const reading = (deps: RouteDeps) => (app: App) =>
-  app.get(
-    '/plants/:id',
-    async ({ params, headers, request }) => {
-      const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
-      const plant = await deps.store.readPlant(BigInt(params.id))
-      if (!plant) throw new RequestError('no such plant')
-      const json = JSON.stringify(toJson(plant))
-      const etag = entityTagOf(plant, json)
-      // RFC 9110, section 13.2.2: If-Match is checked first.
-      if (ifMatch && !isAmong(ifMatch, etag)) throw new RequestError('precondition failed')
-      if (ifNoneMatch && isAmong(ifNoneMatch, etag)) return notModified(etag)
-      return answerPlant(deps, request, plant, { json, etag })
-    },
-    {
-      params: PlantPath,
-      detail: {
-        operationId: 'readPlant',
-        summary: 'Read a plant',
-        description: 'Sees every change that was acknowledged before.',
-        refusals: STORED_PLANT,
-        headers: ['etag'],
-        answers: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
-      },
-    },
-  )
-
 const conditionally = ({ optionsOf }: RouteDeps, exchange: Exchange) => ({
   ...optionsOf(exchange),
   precondition: readPrecondition(exchange.headers),
 })
 
-const replacing = (deps: RouteDeps) => (app: App) =>
-  app.put(
-    '/plants/:id',
-    async ({ params, body, request, exchange }) => {
-      const plant = { id: idOf(params, body), ...body }
-      const options = conditionally(deps, exchange)
-      // The client requires that the plant does not exist.
-      const isNew = options.precondition?.ifNoneMatch === '*' && !options.precondition.ifMatch
-      const { createPlant, replacePlant } = deps.store
-      await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
-        throw putError(error)
-      })
-      return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
-    },
-    {
-      ...deps.bodies.json(Replacement),
-      params: PlantPath,
-      detail: {
-        operationId: 'replacePlant',
-        summary: 'Replace a plant',
-        description:
-          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
-        refusals: STORED_PLANT,
-        headers: ['etag'],
-        answers: () => ({ 200: Plant, 201: Plant }),
+/** The routes that read and replace a plant. */
+export const onePlant = (deps: RouteDeps) => (app: App) =>
+  app
+    .get(
+      '/plants/:id',
+      async ({ params, headers, request }) => {
+        const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
+        const plant = await deps.store.readPlant(BigInt(params.id))
+        if (!plant) throw new RequestError('no such plant')
+        const json = JSON.stringify(toJson(plant))
+        const etag = entityTagOf(plant, json)
+        // RFC 9110, section 13.2.2: If-Match is checked first.
+        if (ifMatch && !isAmong(ifMatch, etag)) throw new RequestError('precondition failed')
+        if (ifNoneMatch && isAmong(ifNoneMatch, etag)) return notModified(etag)
+        return answerPlant(deps, request, plant, { json, etag })
       },
-    },
-  )
+      {
+        params: PlantPath,
+        detail: {
+          operationId: 'readPlant',
+          summary: 'Read a plant',
+          description: 'Sees every change that was acknowledged before.',
+          refusals: STORED_PLANT,
+          headers: ['etag'],
+          answers: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
+        },
+      },
+    )
+    .put(
+      '/plants/:id',
+      async ({ params, body, request, exchange }) => {
+        const plant = { id: idOf(params, body), ...body }
+        const options = conditionally(deps, exchange)
+        // The client requires that the plant does not exist.
+        const isNew = options.precondition?.ifNoneMatch === '*' && !options.precondition.ifMatch
+        const { createPlant, replacePlant } = deps.store
+        await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
+          throw putError(error)
+        })
+        return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
+      },
+      {
+        ...deps.bodies.json(Replacement),
+        params: PlantPath,
+        detail: {
+          operationId: 'replacePlant',
+          summary: 'Replace a plant',
+          description:
+            'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
+          refusals: STORED_PLANT,
+          headers: ['etag'],
+          answers: () => ({ 200: Plant, 201: Plant }),
+        },
+      },
+    )
 
 // A patch is read, merged and written as JSON.
 const PATCH_COPIES = 4
 
-const changing = (deps: RouteDeps) => (app: App) =>
+/** The routes that change and delete a plant. */
+export const changedPlant = (deps: RouteDeps) => (app: App) =>
   app
     .patch(
       '/plants/:id',

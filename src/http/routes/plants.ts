@@ -5,7 +5,6 @@ import { listProblems } from '../../plant/mismatch'
 import { type Int64, Plant, PlantFields, type PlantUpdate } from '../../plant/plant'
 import type { CreateOptions } from '../../plant/plants'
 import { RequestError } from '../../request-errors'
-import { addNextLink } from '../answers/answer'
 import { queryOf } from '../elysia'
 import type { App, Exchange } from '../exchange'
 import type { RouteDeps } from '../route-deps'
@@ -59,10 +58,8 @@ const changeAll =
     return answers.answer(request, text)
   }
 
-export const plants = (deps: RouteDeps) => (app: App) =>
-  app.use(creating(deps)).use(changingBatches(deps)).use(listing(deps))
-
-const creating = (deps: RouteDeps) => {
+/** The routes that create plants, or replace them. */
+export const newPlants = (deps: RouteDeps) => {
   const { store, bodies, answers, optionsOf } = deps
   return (app: App) =>
     app
@@ -102,12 +99,6 @@ const creating = (deps: RouteDeps) => {
           },
         },
       )
-}
-
-const changingBatches = (deps: RouteDeps) => {
-  const { store, bodies } = deps
-  return (app: App) =>
-    app
       .put('/plants/batch', changeAll<Plant>(deps, store.putPlants), {
         ...bodies.json(PlantBatch),
         detail: {
@@ -118,6 +109,13 @@ const changingBatches = (deps: RouteDeps) => {
           answers: () => ({ 200: PutCounts }),
         },
       })
+}
+
+/** The routes that change, delete and list plants. */
+export const storedPlants = (deps: RouteDeps) => {
+  const { store, bodies, answers } = deps
+  return (app: App) =>
+    app
       .patch('/plants/batch', changeAll<PlantUpdate>(deps, store.patchPlants), {
         ...bodies.json(PlantUpdates),
         detail: {
@@ -138,36 +136,30 @@ const changingBatches = (deps: RouteDeps) => {
           answers: () => ({ 200: DeleteCounts }),
         },
       })
-}
-
-const listing =
-  ({ store, answers }: RouteDeps) =>
-  (app: App) =>
-    app.get(
-      '/plants',
-      async ({ request, query: { limit, after, ...filter } }) => {
-        const page = await store.listPlants(
-          {
-            ...filterOf(filter),
-            limit: Number(limit),
-            after: after === undefined ? undefined : BigInt(after),
-          },
-          request.signal,
-        )
-        const next = page.next === null ? null : String(page.next)
-        const text = JSON.stringify({ plants: page.plants.map(toJson), next })
-        const answer = answers.answerZipped(request, text)
-        if (next !== null) addNextLink(answer, request, next)
-        return answer
-      },
-      {
-        ...queryOf(PlantList),
-        detail: {
-          operationId: 'listPlants',
-          summary: 'List plants',
-          description: 'A search by `name` walks a few thousand plants a page.',
-          headers: ['link'],
-          answers: () => ({ 200: PlantPage }),
+      .get(
+        '/plants',
+        async ({ request, query: { limit, after, ...filter } }) => {
+          const page = await store.listPlants(
+            {
+              ...filterOf(filter),
+              limit: Number(limit),
+              after: after === undefined ? undefined : BigInt(after),
+            },
+            request.signal,
+          )
+          const next = page.next === null ? null : String(page.next)
+          const text = JSON.stringify({ plants: page.plants.map(toJson), next })
+          return answers.answerZipped(request, text, next)
         },
-      },
-    )
+        {
+          ...queryOf(PlantList),
+          detail: {
+            operationId: 'listPlants',
+            summary: 'List plants',
+            description: 'A search by `name` walks a few thousand plants a page.',
+            headers: ['link'],
+            answers: () => ({ 200: PlantPage }),
+          },
+        },
+      )
+}

@@ -1,6 +1,5 @@
 // The route of the tags.
 
-import { addNextLink } from '../answers/answer'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import type { RouteDeps } from '../route-deps'
@@ -16,9 +15,7 @@ export const tags =
         let page = await store.listTags({ limit: Number(limit), after }, request.signal)
         // A loop that tests `next` for a value would end early.
         if (page.next === '') page = await store.listTags({ limit: 2, after }, request.signal)
-        const answer = answers.answerZipped(request, JSON.stringify(page))
-        if (page.next !== null) addNextLink(answer, request, page.next)
-        return answer
+        return answers.answerZipped(request, JSON.stringify(page), page.next)
       },
       {
         ...queryOf(TagList),

@@ -56,6 +56,7 @@ test('simultaneous changes are refused or acknowledged: none is made without a r
 })
 
 test('long lists and plants are refused while many clients read nothing, and other requests succeed', async () => {
+  await daemon.create(JSON.stringify({ id: 1000, name: 'x'.repeat(100_000) }))
   using clients = openNonReaders(daemon.port, 40)
   clients.send(list(1000))
   await untilUnsent((bytes) => bytes > 20e6)
@@ -66,6 +67,9 @@ test('long lists and plants are refused while many clients read nothing, and oth
   const long = JSON.stringify({ id: 2000, name: 'x'.repeat(900_000) })
   await expectError(await daemon.create(long), 50301)
   await expectError(await daemon.fetch('/plants/2000'), 40402)
+  const patch = { method: 'PATCH', json: { tag: 'a' } }
+  await expectError(await daemon.fetch('/plants/1000', patch), 50301)
+  expect(await (await daemon.fetch('/plants?tag=a')).json()).toMatchObject({ plants: [] })
   expect((await daemon.create('{"id":2001,"name":"Rose"}')).status).toBe(200)
   expect((await daemon.fetch('/plants?limit=10')).status).toBe(200)
   expect((await daemon.fetch('/docs')).status).toBe(200)
@@ -73,4 +77,5 @@ test('long lists and plants are refused while many clients read nothing, and oth
   clients.close()
   await untilUnsent((bytes) => bytes === 0)
   expect((await daemon.create(long)).status).toBe(200)
+  expect((await daemon.fetch('/plants/1000', patch)).status).toBe(200)
 })
