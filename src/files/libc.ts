@@ -6,15 +6,20 @@ import { messageOf, OpenError } from '../errors'
 
 const SYMBOLS = {
   flock: { args: ['i32', 'i32'], returns: 'i32' },
+  fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
   setenv: { args: ['cstring', 'cstring', 'i32'], returns: 'i32' },
   posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
   statx: { args: ['i32', 'ptr', 'i32', 'u32', 'ptr'], returns: 'i32' },
   _exit: { args: ['i32'], returns: 'void' },
 } as const
 
+const LOCK_SH = 1
 const LOCK_EX = 2
 const LOCK_NB = 4
 const LOCK_UN = 8
+const F_GETLK = 5
+const F_WRLCK = 1
+const F_UNLCK = 2
 const POSIX_FADV_DONTNEED = 4
 const AT_FDCWD = -100
 const STATX_INO = 0x100
@@ -53,16 +58,27 @@ export const requireLibc = (): void => void libc()
  * Locks an open file exclusively, until it is closed or the process ends (flock(2)); false if another process holds the
  * lock. Throws if the file system has no locks.
  */
-export function tryLock(fd: number): boolean {
+export function tryLock(fd: number, kind = LOCK_EX): boolean {
   const { flock } = libc()
-  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return true
+  if (flock(fd, kind | LOCK_NB) === 0) return true
   // Unlocking an unlocked file succeeds on every file system with locks.
   if (flock(fd, LOCK_UN) === 0) return false
   throw new Error('its file system does not support locks (flock); use a local disk')
 }
 
-/** Releases the lock of an open file. */
-export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
+/**
+ * True if another process holds the lock of an open file, which this one has not locked. It tries a shared lock, as two
+ * looks must not disturb each other. Throws as `tryLock` does.
+ */
+export const isLocked = (fd: number): boolean =>
+  !(tryLock(fd, LOCK_SH) && libc().flock(fd, LOCK_UN) === 0)
+
+/** True if another process has a POSIX lock on an open file, as each connection of SQLite does (fcntl_locking(2)). */
+export function isOpenElsewhere(fd: number): boolean {
+  const lock = new Int16Array(16)
+  lock[0] = F_WRLCK
+  return libc().fcntl(fd, F_GETLK, lock) === 0 && lock[0] !== F_UNLCK
+}
 
 /**
  * Drops the clean pages of an open file from the page cache, so that the next read comes from the disk

@@ -1,9 +1,9 @@
 // The files of a database: its own and those that SQLite keeps beside it, which must stay where they are.
 
 import type { Database } from 'bun:sqlite'
-import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { watchInode } from '../../files/libc'
+import { isOpenElsewhere, watchInode } from '../../files/libc'
 import { statOf } from '../../files/resolve-path'
 
 /** Suffixes of the files beside a database (https://sqlite.org/tempfiles.html). */
@@ -12,6 +12,12 @@ export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 /** The file of a database and its sidecars, existing or not. */
 export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
+
+/** A database file that this process has opened, by its path with links resolved. */
+export type OpenedFile = {
+  readonly path: string
+  readonly fd: number
+}
 
 /** The size of a file in bytes; 0 if it does not exist. */
 export const fileSize = (path: string): number => statOf(path)?.size ?? 0
@@ -26,21 +32,12 @@ export function freeBytes(path: string): number | null {
   }
 }
 
-/** True if another process has a lock on a file, as each connection of SQLite does (proc_locks(5)). */
-export function isOpenElsewhere(path: string): boolean {
-  if (!existsSync('/proc/locks')) return false
-  const place = `:${statSync(path).ino} `
-  const locks = readFileSync('/proc/locks', 'utf8').split('\n')
-  const isForeign = (lock: string) => lock.includes('POSIX') && !lock.includes(` ${process.pid} `)
-  return locks.some((lock) => lock.includes(place) && isForeign(lock))
-}
-
 /**
  * True if another process has a database open, but not both files beside it are there: it is opening or closing the
  * database, or one was removed. SQLite would make a new one, and the changes in one pair would be lost to the other.
  */
-export const lacksSidecar = (path: string): boolean =>
-  !(existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) && isOpenElsewhere(path)
+export const lacksSidecar = ({ path, fd }: OpenedFile): boolean =>
+  !(existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) && isOpenElsewhere(fd)
 
 /** The answer to `PRAGMA wal_checkpoint`. */
 export type CheckpointRow = {

@@ -17,14 +17,14 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
-import { dropPageCache, isMountRoot, requireLibc, tryLock, unlock } from '../../files/libc'
+import { dropPageCache, isLocked, isMountRoot, requireLibc, tryLock } from '../../files/libc'
 import { kindAt } from '../../files/resolve-path'
 import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './change-log'
 import { connect, LOCK_PATIENCE, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
 import { explainFailedOpen, lockedByAnother } from './errors'
-import { fileSize, filesOf, lacksSidecar, SIDECAR_SUFFIXES } from './files'
+import { fileSize, filesOf, lacksSidecar, type OpenedFile, SIDECAR_SUFFIXES } from './files'
 import { APPLICATION_ID, createSchema, notOurs, requireKnown, schemaVersion } from './schema'
 
 // The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
@@ -101,21 +101,12 @@ export function distrustPageCache(path: string): void {
   }
 }
 
-/** A database file that this process has opened. */
-export type OpenedFile = {
-  readonly path: string
-  readonly fd: number
-  /** True if this process holds the file's lock. */
-  readonly isLocked: boolean
-}
-
 const LOCK_TRIES = 50
 const PAUSE_MS = 20
 
-// A command holds the lock while it opens the database: a starting daemon waits for it.
-function lock(fd: number, path: string, isRequired: boolean): boolean {
+// Only a daemon and a restore lock the file. A starting daemon waits for a restore, and for a command that looks.
+function lock({ path, fd }: OpenedFile): void {
   for (let tries = 1; !tryLock(fd); tries++) {
-    if (!isRequired) return false
     if (tries === LOCK_TRIES) {
       throw new OpenError(
         `another plantstore serves ${path} (fuser ${path}); stop it, or name another file with --database`,
@@ -123,7 +114,6 @@ function lock(fd: number, path: string, isRequired: boolean): boolean {
     }
     Bun.sleepSync(PAUSE_MS)
   }
-  return true
 }
 
 // Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
@@ -151,7 +141,7 @@ type Access = Partial<Pick<StoreUser, 'holdsLock' | 'makesDatabase'>> & {
 }
 
 /** Throws an `OpenError` if an open file was replaced: before it was locked, or before SQLite opened it. */
-function requireInPlace(fd: number, path: string): void {
+function requireInPlace({ path, fd }: OpenedFile): void {
   const [open, current] = [fstatSync(fd), statSync(path, { throwIfNoEntry: false })]
   if (current?.ino !== open.ino || current.dev !== open.dev)
     throw new OpenError(`${path} was just replaced; try again`)
@@ -176,12 +166,13 @@ export function openFile(database: string, access: Access): OpenedFile {
     path = realpathSync(path)
     requireDatabaseName(path)
     fd = openSync(path, isRead ? 'r' : 'r+')
-    const isLocked = !isRead && lock(fd, path, holdsLock)
-    requireInPlace(fd, path)
+    const file = { path, fd }
+    if (holdsLock) lock(file)
+    requireInPlace(file)
     if (isRead && fstatSync(fd).size === 0) throw notOurs(path)
     requireOneName(fd, path, isReplaced)
     if (!isReplaced) checkHeader(fd, path)
-    return { path, fd, isLocked }
+    return file
   } catch (error) {
     if (fd !== undefined) closeSync(fd)
     if (codeOf(error) === 'ENOENT' && !makesDatabase)
@@ -191,8 +182,8 @@ export function openFile(database: string, access: Access): OpenedFile {
 }
 
 /** Creates or upgrades the schema, and begins or ends the change log. Throws SQLITE_BUSY if the database is locked. */
-function connectAtOnce({ path, fd }: OpenedFile, storeUser: StoreUser): Database {
-  const db = connect(path)
+function connectAtOnce(file: OpenedFile, storeUser: StoreUser): Database {
+  const db = connect(file.path)
   return prepareOrClose(db, () => {
     createSchema(db, storeUser.holdsLock)
     db.run('PRAGMA journal_mode = WAL')
@@ -200,34 +191,30 @@ function connectAtOnce({ path, fd }: OpenedFile, storeUser: StoreUser): Database
     if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
     // SQLite creates the WAL at the next read. It must exist to be watched.
     schemaVersion(db)
-    // A restore may have held the lock until now.
-    requireInPlace(fd, path)
+    // By a restore.
+    requireInPlace(file)
     db.run(LOCK_PATIENCE)
     return db
   })
 }
 
 /**
- * Opens the first connection to a file. First drops the page cache of the file, unless another process serves it, and
- * has already done so. Waits for locks as long as SQLite would, but without blocking the thread, so that signals are
+ * Opens the first connection to a file. First drops the page cache of the file, unless a daemon serves it, which has
+ * already done so. Waits for locks as long as SQLite would, but without blocking the thread, so that signals are
  * handled.
  */
 export async function openDatabase(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
-  const { path, fd, isLocked } = file
+  const { path, fd } = file
+  if (storeUser.holdsLock || !isLocked(fd)) distrustPageCache(path)
   const end = performance.now() + LOCK_PATIENCE_MS
-  try {
-    if (isLocked) distrustPageCache(path)
-    while (performance.now() <= end) {
-      try {
-        if (!lacksSidecar(path)) return connectAtOnce(file, storeUser)
-      } catch (error) {
-        if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
-      }
-      await Bun.sleep(PAUSE_MS)
-      storeUser.stopping.throwIfAborted()
+  while (performance.now() <= end) {
+    try {
+      if (!lacksSidecar(file)) return connectAtOnce(file, storeUser)
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
     }
-    throw lockedByAnother(path)
-  } finally {
-    if (isLocked && !storeUser.holdsLock) unlock(fd)
+    await Bun.sleep(PAUSE_MS)
+    storeUser.stopping.throwIfAborted()
   }
+  throw lockedByAnother(path)
 }

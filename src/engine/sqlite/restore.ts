@@ -26,6 +26,7 @@ import {
 import { dirname, join } from 'node:path'
 import { codeOf, OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
+import { isOpenElsewhere } from '../../files/libc'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
 import { isSameFile, requireRegular, targetOf } from '../../files/resolve-path'
@@ -33,8 +34,8 @@ import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase, type OnBytes } from './backup'
 import { renameChangeLog } from './change-log'
 import { explainFailedOpen, lockedByAnother } from './errors'
-import { isOpenElsewhere, SIDECAR_SUFFIXES } from './files'
-import { checkHeader, type OpenedFile, openFile, requireDatabaseName } from './open'
+import { type OpenedFile, SIDECAR_SUFFIXES } from './files'
+import { checkHeader, openFile, requireDatabaseName } from './open'
 import { keepTokens, validTokens } from './tokens'
 
 // SQLite cannot recover such a database: it is kept unchanged.
@@ -143,7 +144,7 @@ export async function restoreDatabase(
     if (file) takeOwner(newPath, fstatSync(file.fd))
     else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
     old = file && foldLog(file)
-    if (file && !old && isOpenElsewhere(path)) throw lockedByAnother(path)
+    if (file && !old && isOpenElsewhere(file.fd)) throw lockedByAnother(path)
     const tokensOfBackup = changeCopy(newPath, old)
     await syncFile(newPath)
     // The WAL must not reappear after a loss of power.

@@ -74,7 +74,7 @@ export async function readDatabase<T>(
   const { path } = file
   try {
     for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
-      if (lacksSidecar(path)) continue
+      if (lacksSidecar(file)) continue
       const [before, isShared] = [fingerprint(path), hasLog(path)]
       // If the last connection was just closing, its WAL has disappeared.
       const isStill = () => isShared === hasLog(path) && (isShared || fingerprint(path) === before)

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
 import { OpenError, writeError } from '../../errors'
-import { tryLock, unlock } from '../../files/libc'
+import { isLocked } from '../../files/libc'
 import { removeLeftovers } from '../../files/private-folder'
 import type { Log } from '../../log'
 import { CANNOT_READ, RequestError } from '../../request-errors'
@@ -93,8 +93,7 @@ async function close({ file, db, sharedReads, files, writer }: OpenStore): Promi
 
 // Beside a daemon on the same file, a command pauses before each commit, so that the daemon gets the lock.
 async function yieldToDaemon(fd: number): Promise<void> {
-  if (tryLock(fd)) unlock(fd)
-  else await Bun.sleep(COMMIT_YIELD_MS)
+  if (isLocked(fd)) await Bun.sleep(COMMIT_YIELD_MS)
 }
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */

@@ -80,6 +80,10 @@ test('the message says why a new database cannot be written', async () => {
   ).toMatch(/^cannot open .*plants\.db: disk I\/O error$/)
 })
 
+// As in another container: its processes have other numbers, or none.
+const UNSHARED = ['unshare', '-rpf', '--mount-proc']
+const canUnshare = Bun.spawnSync([...UNSHARED, 'true']).success
+
 test('a command beside a daemon whose log was removed creates no log, and reads no old state', async () => {
   using folder = storeFolder()
   const { database } = folder
@@ -88,6 +92,8 @@ test('a command beside a daemon whose log was removed creates no log, and reads 
   rmSync(`${database}-wal`)
 
   await expect(readDatabase(database, () => 'read')).rejects.toThrow('is in use without its -wal')
+  if (canUnshare)
+    expect(refusalOf(await folder.run(['export'], { under: UNSHARED }))).toContain('is in use')
   expect(refusalOf(await folder.run(['token', 'create', 'phone']))).toBe(
     `${database} is locked by another program`,
   )

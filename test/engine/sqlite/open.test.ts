@@ -238,6 +238,26 @@ test('a folder in place of a file is refused', async () => {
   expect(readdirSync(folder.path)).toEqual([])
 })
 
+const canTrace = Bun.which('strace') !== null
+
+test.skipIf(!canTrace)(
+  'a command reads the disk anew, unless a daemon has done so and serves',
+  async () => {
+    using folder = storeFolder()
+    await folder.fill(3)
+    const trace = folder.file('trace')
+    const under = ['strace', '-f', '-y', '-qq', '-o', trace, '-e', 'trace=fadvise64']
+    const dropped = async () => {
+      expect((await folder.run(['token', 'prune'], { under })).code).toBe(0)
+      return readFileSync(trace, 'utf8').includes('plants.db>')
+    }
+
+    expect(await dropped()).toBeTrue()
+    await using _daemon = await folder.serve()
+    expect(await dropped()).toBeFalse()
+  },
+)
+
 test('a file in place of a folder is refused', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('file'), 'text')
