@@ -27,7 +27,10 @@ const STATX_ATTR_MOUNT_ROOT = 0x2000n
 
 let library: Library<typeof SYMBOLS>['symbols'] | undefined
 
-/** The C library: glibc, or musl, which takes the name for its own. */
+/**
+ * The C library: glibc, or musl, which takes the name for its own. Throws an `OpenError` if this process may not allocate
+ * executable memory.
+ */
 function libc(): Library<typeof SYMBOLS>['symbols'] {
   try {
     library ??= dlopen('libc.so.6', SYMBOLS).symbols
@@ -50,9 +53,6 @@ const NAME_CACHE_SECONDS = '2'
 export function shortenNameCache(): void {
   libc().setenv(cString('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), cString(NAME_CACHE_SECONDS), 0)
 }
-
-/** Throws an `OpenError` if this process may not allocate executable memory, which the functions here need. */
-export const requireLibc = (): void => void libc()
 
 /**
  * Locks an open file exclusively, until it is closed or the process ends (flock(2)); false if another process holds the

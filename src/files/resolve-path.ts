@@ -74,15 +74,18 @@ export function pathToWrite(path: string, otherFiles: readonly string[]): string
   return target
 }
 
-/** The kind of file at a path; null for a regular file, or none. Opens nothing. */
-export function kindAt(path: string, look = statSync): 'a folder' | 'not a regular file' | null {
-  const stat = statOf(path, look)
+/**
+ * The kind of file at a path, with links resolved; null for a regular file, or none. The link of an open file is neither.
+ * Opens nothing.
+ */
+export function kindAt(path: string): 'a folder' | 'not a regular file' | null {
+  const stat = statOf(targetOf(path), lstatSync)
   if (!stat || stat.isFile()) return null
   return stat.isDirectory() ? 'a folder' : 'not a regular file'
 }
 
-/** Throws a `UsageError` unless a path names a regular file or none. The link of an open file is neither. */
+/** Throws a `UsageError` unless a path names a regular file or none. */
 export function requireRegular(path: string): void {
-  const kind = kindAt(targetOf(path), lstatSync)
+  const kind = kindAt(path)
   if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
 }

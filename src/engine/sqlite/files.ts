@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { openDescriptor } from '../../files/descriptor'
 import { isOpenElsewhere, watchInode } from '../../files/libc'
 import { statOf } from '../../files/resolve-path'
 
@@ -13,11 +14,8 @@ export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
 
-/** A database file that this process has opened, by its path with links resolved. */
-export type OpenedFile = {
-  readonly path: string
-  readonly fd: number
-}
+/** A database file that this process has opened, and its path with links resolved. */
+export type OpenedFile = ReturnType<typeof openDescriptor> & { readonly path: string }
 
 /** The size of a file in bytes; 0 if it does not exist. */
 export const fileSize = (path: string): number => statOf(path)?.size ?? 0

@@ -2,23 +2,19 @@
 
 import type { Database } from 'bun:sqlite'
 import {
-  closeSync,
   existsSync,
   fchownSync,
   fstatSync,
   fsyncSync,
-  openSync,
-  readdirSync,
   readFileSync,
   readSync,
-  realpathSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
-import { dropPageCache, isLocked, isMountRoot, requireLibc, tryLock } from '../../files/libc'
-import { kindAt } from '../../files/resolve-path'
+import { dropPageCache, isLocked, isMountRoot, tryLock } from '../../files/libc'
+import { kindAt, statOf, targetOf } from '../../files/resolve-path'
 import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './change-log'
@@ -40,7 +36,7 @@ function hasRollback(path: string): boolean {
 }
 
 /** Reads the header (SQLite file format, section 1.3) before SQLite may write anything. */
-export function checkHeader(fd: number, path: string): void {
+export function checkHeader({ path, fd }: OpenedFile): void {
   const { size } = fstatSync(fd)
   // SQLite would remove the WAL of an empty file.
   if (size === 0 && fileSize(`${path}-wal`) > WAL_HEADER_BYTES) {
@@ -56,34 +52,35 @@ export function checkHeader(fd: number, path: string): void {
   requireKnown(header.readUInt32BE(60), path)
 }
 
-/** Throws an {@link OpenError} for a path that Bun's SQLite would trim, or that names a file beside a database. */
-export function requireDatabaseName(path: string): void {
+/**
+ * The path of a database with links resolved, where SQLite keeps the WAL. Throws an {@link OpenError} for a path that
+ * Bun's SQLite would trim, or that names a file beside a database.
+ */
+export function databasePath(database: string): string {
+  const path = targetOf(database)
   const suffix = SIDECAR_SUFFIXES.find((end) => path.endsWith(end))
-  const database = suffix && path.slice(0, -suffix.length)
-  const isSidecar = database && existsSync(database) && kindAt(database) === null
+  const isSidecar = suffix && statOf(path.slice(0, -suffix.length))?.isFile()
   if (isSidecar || path !== path.trimEnd())
     throw new OpenError(`${JSON.stringify(path)} cannot be the name of a database; choose another`)
-}
-
-// The number of names under which restores keep the file; an interrupted one leaves it at its path, too.
-function countKeptNames(path: string, ino: number): number {
-  const prefix = `${basename(path)}.replaced-`
-  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix))
-  return names.filter((name) => statSync(join(dirname(path), name)).ino === ino).length
+  return path
 }
 
 // SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
-function requireOneName(fd: number, path: string, isReplaced: boolean): void {
+function requireOneName({ path, fd }: OpenedFile): void {
+  const { nlink } = fstatSync(fd)
+  if (nlink > 1) {
+    throw new OpenError(
+      `${path} has ${nlink} hard links, and only one of them has the write-ahead log; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
+    )
+  }
+}
+
+// A file that is mounted by itself is in another folder than its write-ahead log.
+function requireUnmounted(path: string): void {
   const mounted = filesOf(path).find(isMountRoot)
   if (mounted !== undefined) {
     throw new OpenError(
       `${mounted} is mounted as a single file, but a database and its write-ahead log belong together; mount the folder that it is in`,
-    )
-  }
-  const { nlink, ino } = fstatSync(fd)
-  if (nlink > 1 && !(isReplaced && countKeptNames(path, ino) === nlink - 1)) {
-    throw new OpenError(
-      `${path} has ${nlink} hard links, and only one of them has the write-ahead log; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
     )
   }
 }
@@ -116,9 +113,8 @@ function lock({ path, fd }: OpenedFile): void {
   }
 }
 
-// Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
+// Makes an empty file, unless there is one. Only its user can read it: it will have the hashes of tokens.
 function makeFile(path: string): void {
-  const isNew = fileSize(path) === 0
   try {
     using file = openDescriptor(path, 'ax', 0o600)
     const { uid, gid } = statSync(dirname(path))
@@ -126,10 +122,8 @@ function makeFile(path: string): void {
     if (process.getuid?.() === 0) fchownSync(file.fd, uid, gid)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
-    // A link may lead to a file that does not exist yet.
-    closeSync(openSync(path, 'a+', 0o600))
   }
-  if (isNew) syncFolder(dirname(realpathSync(path)))
+  if (fileSize(path) === 0) syncFolder(dirname(path))
 }
 
 /** What a process may do with the file that it opens. */
@@ -148,33 +142,30 @@ function requireInPlace({ path, fd }: OpenedFile): void {
 }
 
 /**
- * Opens or creates the file of a database, at its path with links resolved, where SQLite keeps the WAL. Closing any
- * descriptor of a file drops all POSIX locks of this process on it, SQLite's too (fcntl(2)): so this one is opened
- * before SQLite opens the file, and closed after.
+ * Opens or creates the file of a database. Closing any descriptor of a file drops all POSIX locks of this process on it,
+ * SQLite's too (fcntl(2)): so this one is opened before SQLite opens the file, and closed after.
  */
 export function openFile(database: string, access: Access): OpenedFile {
   const { holdsLock = false, makesDatabase = false, isReplaced = false, isRead = false } = access
-  let path = resolve(database)
-  let fd: number | undefined
+  const path = databasePath(database)
+  // Checked before opening: opening a pipe would wait for a writer.
+  const kind = kindAt(path)
+  if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
   try {
-    requireDatabaseName(path)
-    // Checked before opening: opening a pipe would wait for a writer.
-    const kind = kindAt(path)
-    if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
-    requireLibc()
+    requireUnmounted(path)
     if (makesDatabase) makeFile(path)
-    path = realpathSync(path)
-    requireDatabaseName(path)
-    fd = openSync(path, isRead ? 'r' : 'r+')
-    const file = { path, fd }
+    using opened = new DisposableStack()
+    const file = { path, ...opened.use(openDescriptor(path, isRead ? 'r' : 'r+')) }
     if (holdsLock) lock(file)
     requireInPlace(file)
-    if (isRead && fstatSync(fd).size === 0) throw notOurs(path)
-    requireOneName(fd, path, isReplaced)
-    if (!isReplaced) checkHeader(fd, path)
+    if (isRead && fstatSync(file.fd).size === 0) throw notOurs(path)
+    if (!isReplaced) {
+      requireOneName(file)
+      checkHeader(file)
+    }
+    opened.move()
     return file
   } catch (error) {
-    if (fd !== undefined) closeSync(fd)
     if (codeOf(error) === 'ENOENT' && !makesDatabase)
       throw new OpenError(`no database at ${path}; name another with --database`)
     throw explainFailedOpen(error, path, isRead ? 'read' : 'write')

@@ -11,43 +11,41 @@
 
 import { Database } from 'bun:sqlite'
 import {
-  closeSync,
   constants,
   existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
   linkSync,
-  openSync,
   renameSync,
-  type Stats,
-  statSync,
+  rmSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf, OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { isOpenElsewhere } from '../../files/libc'
 import { makePrivateFolder } from '../../files/private-folder'
-import { placeNew } from '../../files/replace-file'
-import { isSameFile, requireRegular, targetOf } from '../../files/resolve-path'
+import { isSameFile, requireRegular } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase, type OnBytes } from './backup'
 import { renameChangeLog } from './change-log'
 import { explainFailedOpen, lockedByAnother } from './errors'
-import { type OpenedFile, SIDECAR_SUFFIXES } from './files'
-import { checkHeader, openFile, requireDatabaseName } from './open'
+import { fileSize, type OpenedFile, SIDECAR_SUFFIXES } from './files'
+import { checkHeader, databasePath, openFile } from './open'
 import { keepTokens, validTokens } from './tokens'
 
 // SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
-// The restoring user may not be the one who serves the database, and owns its folder: no link there is followed.
-function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
-  using file = openDescriptor(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+/** Gives the copy the owner and mode of the old database. */
+function setOwner(newPath: string, old: OpenedFile): void {
+  // The restoring user may not be the one who serves the database, and owns its folder: no link there is followed.
+  using copy = openDescriptor(newPath, constants.O_RDONLY | constants.O_NOFOLLOW)
+  const { uid, gid, mode } = fstatSync(old.fd)
   try {
-    const stat = fstatSync(file.fd)
-    if (stat.uid !== uid || stat.gid !== gid) fchownSync(file.fd, uid, gid)
-    fchmodSync(file.fd, mode & 0o777)
+    const stat = fstatSync(copy.fd)
+    if (stat.uid !== uid || stat.gid !== gid) fchownSync(copy.fd, uid, gid)
+    fchmodSync(copy.fd, mode & 0o777)
   } catch {
     throw new OpenError(
       `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
@@ -57,31 +55,27 @@ function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' |
 
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
 
-/** Opens and locks the database at a path, whatever it is; null if there is none. */
-function openLocked(path: string): OpenedFile | null {
-  // The database is gone, and only its WAL is left: an empty file, which every command refuses, is kept with it.
-  if (!existsSync(path) && sidecarsOf(path).length > 0) closeSync(openSync(path, 'wx', 0o600))
-  return existsSync(path) ? openFile(path, { holdsLock: true, isReplaced: true }) : null
-}
-
 /**
  * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
  * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
-function foldLog({ path, fd }: OpenedFile): Database | null {
+function foldLog(file: OpenedFile): Database | null {
+  const { path } = file
   try {
     // SQLite would remove the WAL of a file without a header.
-    checkHeader(fd, path)
+    checkHeader(file)
   } catch {
     return null
   }
   const db = new Database(path, { readwrite: true, create: false })
   try {
     db.run('PRAGMA busy_timeout = 1000')
-    const [row] = db.query<{ journal_mode: string }, []>('PRAGMA journal_mode = DELETE').all()
+    db.run('PRAGMA journal_mode = DELETE')
+    // It would begin a journal beside an empty file.
+    db.run('PRAGMA journal_mode = MEMORY')
     db.run('BEGIN EXCLUSIVE')
     // In the meantime, another process may have started to use it, with a new WAL.
-    if (row?.journal_mode === 'delete' && sidecarsOf(path).length === 0) return db
+    if (!existsSync(`${path}-wal`)) return db
     throw lockedByAnother(path)
   } catch (error) {
     db.close(true)
@@ -101,25 +95,14 @@ function changeCopy(newPath: string, old: Database | null): readonly string[] | 
   return old && keepTokens(old, db) ? null : validTokens(db, Date.now())
 }
 
-/** Gives the old database and what is left beside it their kept names, and the copy the path. */
-function moveNames(path: string, keptPath: string, newPath: string): void {
+/** Gives the old database and what is left beside it their kept names. */
+function keepOld(path: string, keptPath: string): void {
   linkSync(path, keptPath)
   syncFolder(dirname(path))
   for (const suffix of sidecarsOf(path)) {
     renameSync(path + suffix, keptPath + suffix)
     syncFolder(dirname(path))
   }
-  renameSync(newPath, path)
-}
-
-/** Checks that a path can be restored to, before anything is copied; resolves links. */
-function checkPaths(backup: string, database: string): string {
-  const path = targetOf(database)
-  requireDatabaseName(path)
-  requireRegular(backup)
-  if (isSameFile(backup, path))
-    throw new UsageError(`${backup} is the database itself; name a backup`)
-  return path
 }
 
 /**
@@ -133,31 +116,33 @@ export async function restoreDatabase(
   suffix: string,
   onBytes: OnBytes,
 ) {
-  const path = checkPaths(backup, database)
+  const path = databasePath(database)
+  requireRegular(backup)
+  if (isSameFile(backup, path))
+    throw new UsageError(`${backup} is the database itself; name a backup`)
   const folder = dirname(path)
-  const file = openLocked(path)
-  let old: Database | null = null
+  const isNew = !existsSync(path)
+  // An empty one if there is none: no other process makes one meanwhile, nor uses the log of one that is gone.
+  using file = openFile(path, { holdsLock: true, makesDatabase: true, isReplaced: true })
   try {
     await using own = await makePrivateFolder(folder)
     const newPath = join(own.path, 'restored.db')
     const { plants } = await copyDatabase(backup, newPath, onBytes)
-    if (file) takeOwner(newPath, fstatSync(file.fd))
-    else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
-    old = file && foldLog(file)
-    if (file && !old && isOpenElsewhere(file.fd)) throw lockedByAnother(path)
+    setOwner(newPath, file)
+    using old = foldLog(file)
+    if (!old && isOpenElsewhere(file.fd)) throw lockedByAnother(path)
     const tokensOfBackup = changeCopy(newPath, old)
     await syncFile(newPath)
     // The WAL must not reappear after a loss of power.
     syncFolder(folder)
-    const keptPath = file && `${path}.${suffix}`
-    if (keptPath) moveNames(path, keptPath, newPath)
-    else placeNew(newPath, path)
+    const isEmpty = fileSize(path) === 0 && sidecarsOf(path).length === 0
+    const keptPath = isEmpty ? null : `${path}.${suffix}`
+    if (keptPath) keepOld(path, keptPath)
+    renameSync(newPath, path)
     syncFolder(folder)
     return { plants, keptPath, tokensOfBackup }
   } catch (error) {
+    if (isNew && fileSize(path) === 0) rmSync(path, { force: true })
     throw writeError(error, path)
-  } finally {
-    old?.close(true)
-    if (file) closeSync(file.fd)
   }
 }

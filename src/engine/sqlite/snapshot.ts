@@ -3,7 +3,7 @@
 // - Without a log, as `immutable`, and again if another process has written to the file meanwhile.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
-import { closeSync, existsSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { LOCK_PATIENCE, prepareOrClose, setPragmas } from './connection'
@@ -70,33 +70,29 @@ export async function readDatabase<T>(
   read: (db: Database) => T | Promise<T>,
   isOnce = false,
 ): Promise<T> {
-  const file = openFile(database, { isRead: true })
+  // Closed last: this drops SQLite's locks on the file.
+  using file = openFile(database, { isRead: true })
   const { path } = file
-  try {
-    for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
-      if (lacksSidecar(file)) continue
-      const [before, isShared] = [fingerprint(path), hasLog(path)]
-      // If the last connection was just closing, its WAL has disappeared.
-      const isStill = () => isShared === hasLog(path) && (isShared || fingerprint(path) === before)
-      let db: Database | undefined
-      try {
-        db = openUri(path, isShared ? 'mode=ro' : 'immutable=1')
-        const value = await read(db)
-        if (isShared || isStill()) return value
-      } catch (error) {
-        if (isStill()) throw explain(error, path)
-      } finally {
-        db?.close(true)
-      }
-      if (isOnce && db) break
+  for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
+    if (lacksSidecar(file)) continue
+    const [before, isShared] = [fingerprint(path), hasLog(path)]
+    // If the last connection was just closing, its WAL has disappeared.
+    const isStill = () => isShared === hasLog(path) && (isShared || fingerprint(path) === before)
+    let db: Database | undefined
+    try {
+      db = openUri(path, isShared ? 'mode=ro' : 'immutable=1')
+      const value = await read(db)
+      if (isShared || isStill()) return value
+    } catch (error) {
+      if (isStill()) throw explain(error, path)
+    } finally {
+      db?.close(true)
     }
-    throw new OpenError(
-      `${path} changed while it was read, or is in use without its -wal or -shm; run it again, or end its user: fuser ${path}`,
-    )
-  } finally {
-    // This drops SQLite's locks on the file.
-    closeSync(file.fd)
+    if (isOnce && db) break
   }
+  throw new OpenError(
+    `${path} changed while it was read, or is in use without its -wal or -shm; run it again, or end its user: fuser ${path}`,
+  )
 }
 
 /** Copies what a connection reads to a new file, which is not synced (https://sqlite.org/lang_vacuum.html#vacuuminto). */

@@ -31,6 +31,7 @@ import {
   storeFolder,
 } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -230,13 +231,46 @@ test('restore refuses to replace a database that a daemon serves', async () => {
   expect((await daemon.create(100, 'still here')).status).toBe(200)
 })
 
-test('restore keeps the log of a database that has no header', async () => {
+test.skipIf(!canTrace)('no other process makes a database while a restore does', async () => {
+  using folder = storeFolder()
+  const { database, copy } = await makeBackup(folder)
+  rmSync(database)
+  const under = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync']
+  const delay = ['-e', 'inject=fsync:delay_enter=3000000:when=2']
+  const restoring = folder.run(['restore', copy], { under: [...under, ...delay] })
+  const isCopied = () =>
+    readdirSync(folder.path, { recursive: true }).join().includes('restored.db')
+  await until('the copy', isCopied)
+
+  const importing = importLines(database, lines(20, 25))
+  const refused = await folder.run(['serve', '--port', '0'])
+  expect(refusalOf(refused)).toStartWith('another plantstore serves')
+  expect(refusalOf(await importing)).toEndWith('was just replaced; try again')
+  expect((await restoring).code).toBe(0)
+  await expectSound(database, 10)
+  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db'])
+})
+
+test('a restore that fails leaves no database where there was none', async () => {
+  using folder = storeFolder()
+  writeFileSync(folder.file('copy.db'), 'no database')
+
+  expect(refusalOf(await restore(folder.file('copy.db'), folder.database))).toContain(
+    'is not a plantstore database',
+  )
+  expect(readdirSync(folder.path)).toEqual(['copy.db'])
+})
+
+test.each([
+  ['has no header', truncateSync],
+  ['is gone', rmSync],
+])('restore keeps the log of a database that %s', async (_, change) => {
   using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const daemon = await folder.serve()
   await daemon.create(50, 'in the log')
   await daemon.stop('SIGKILL')
-  truncateSync(database, 0)
+  change(database)
   const size = statSync(`${database}-wal`).size
 
   const kept = keptAs((await restore(copy, database)).out)
@@ -387,6 +421,7 @@ test('restore keeps the tokens of the database that it replaces', async () => {
 
 test.each([
   ['is gone', (database: string) => rmSync(database)],
+  ['is empty', (database: string) => truncateSync(database)],
   ['has a damaged page', damageTokens],
   ['is no database', (database: string) => writeFileSync(database, 'no longer a database')],
   [

@@ -80,7 +80,10 @@ async function killedStore(folder: ReturnType<typeof temporaryFolder>) {
   return { database, backup, place: (words: string[]) => words.map((word) => paths[word] ?? word) }
 }
 
-test.each(commands)('%j refuses a file with more than one link', async (words) => {
+// A restore keeps the replaced file, whatever names it has.
+const linked = commands.filter(([[command]]) => command !== 'restore')
+
+test.each(linked)('%j refuses a file with more than one link', async (words) => {
   using folder = temporaryFolder()
   const { database, place } = await killedStore(folder)
   mkdirSync(folder.file('snapshot'))
@@ -94,6 +97,21 @@ test.each(commands)('%j refuses a file with more than one link', async (words) =
 
   rmSync(database)
   if (words[0] !== 'serve') expect((await run()).code).toBe(0)
+})
+
+test('restore replaces a file with another link, which keeps all plants and the log', async () => {
+  using folder = temporaryFolder()
+  const { database, backup } = await killedStore(folder)
+  const link = folder.file('link.db')
+  linkSync(database, link)
+
+  const { out, code } = await runProgram(['restore', backup, '--database', link])
+
+  expect(code).toBe(0)
+  await expectSound(link, 0)
+  expect(statSync(database).nlink).toBe(2)
+  rmSync(/kept as (.+)\n/.exec(out)?.[1] ?? '')
+  await expectSound(database, 20)
 })
 
 test('restore refuses a backup with more than one link', async () => {
@@ -236,6 +254,15 @@ test('a folder in place of a file is refused', async () => {
 
   expectLine(await serve(folder.path), 1, `${folder.path} is a folder`, '--database')
   expect(readdirSync(folder.path)).toEqual([])
+})
+
+test('a database that is named by its descriptor is refused: its log is not found beside it', async () => {
+  using folder = temporaryFolder()
+  const { database } = await killedStore(folder)
+  const under = ['bash', '-c', `exec "$0" "$@" < ${database}`]
+
+  const result = await runProgram(['check', '--database', '/dev/stdin'], { under })
+  expectLine(result, 1, 'is not a regular file', '--database')
 })
 
 const canTrace = Bun.which('strace') !== null

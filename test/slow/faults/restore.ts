@@ -34,16 +34,21 @@ const countPlants = (database: string): number => storedPlants(database).length
 type Case = {
   readonly name: string
   readonly about: string
-  /** True if the old database can be served; false if its header is overwritten. */
-  readonly isSound: boolean
+  /** Makes the old database one that cannot be served. */
+  readonly harm?: (database: string) => void
 }
 
 const cases: Case[] = [
-  { name: 'restore-kill', about: 'a restore is killed at its system calls', isSound: true },
+  { name: 'restore-kill', about: 'a restore is killed at its system calls' },
   {
     name: 'restore-kill-damaged',
     about: 'a restore in the place of a damaged database with a log is killed at its system calls',
-    isSound: false,
+    harm: (database) => overwrite(database, 0, crypto.getRandomValues(new Uint8Array(100))),
+  },
+  {
+    name: 'restore-kill-log',
+    about: 'a restore beside the log of a database that is gone is killed at its system calls',
+    harm: rmSync,
   },
 ]
 
@@ -64,7 +69,7 @@ async function start(database: string): Promise<number | string> {
 /** Kills a restore at its nth call of a name; resolves to false if it ended before that. */
 async function killAt(
   [name, n]: readonly [name: string, n: number],
-  { isSound }: Case,
+  { harm }: Case,
   database: string,
   backup: string,
   report: Report,
@@ -72,6 +77,7 @@ async function killAt(
   const point = `killed at ${name} ${n}`
   const inject = `inject=${name}:signal=SIGKILL:when=${n}`
   const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${name}`, '-e', inject]
+  const isSound = harm === undefined
   const old = isSound ? countPlants(database) : 0
   const killed = await run(database, 'restore', [backup], strace)
   const served = await start(database)
@@ -118,8 +124,7 @@ const killFaults: Fault[] = cases.map((it) => ({
   async run(folder, report) {
     await need('strace')
     const { store, backup } = await prepare(folder)
-    if (!it.isSound)
-      overwrite(join(store, 'plants.db'), 0, crypto.getRandomValues(new Uint8Array(100)))
+    it.harm?.(join(store, 'plants.db'))
     const copy = join(folder, 'copy')
     let kills = 0
     for (const name of CALLS) {
