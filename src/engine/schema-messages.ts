@@ -10,13 +10,13 @@ export const describeForeignPart = (kind: string, name: string, table: string): 
 export const describeColumn = (column: string, actual: string, expected: string): string =>
   `column ${column} is ${actual}; expected ${expected}`
 
-/** The messages for a wrong number of plants; `recount` and `renew`: the fixes of a wrong record, and of none or several. */
+/** The messages for a wrong number of plants; `recorded`: null if there is not exactly one record. */
 export function describeMiscount(
   recorded: number | null,
   stored: number,
-  { recount, renew }: { readonly recount: string; readonly renew: string },
+  recount: string,
 ): string[] {
-  if (recorded === null) return [renew]
+  if (recorded === null) return ['the number of plants must be recorded once; restore a backup']
   if (recorded === stored) return []
   return [
     `the recorded number of plants is ${recorded}, but ${stored} are stored; to correct it, run ${recount}`,

@@ -53,12 +53,8 @@ async function checkUse(ask: Ask, connection: Connection): Promise<string[]> {
   return [...new Set(refusals.map(describeError))]
 }
 
-const FIXES = {
-  recount:
-    'UPDATE plant_count SET plants = (SELECT count(*) FROM plants) - (SELECT coalesce(sum(added), 0) FROM lanes)',
-  renew:
-    'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)',
-}
+const RECOUNT =
+  'UPDATE plant_count SET plants = (SELECT count(*) FROM plants) - (SELECT coalesce(sum(added), 0) FROM lanes)'
 
 /**
  * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be
@@ -76,6 +72,6 @@ export async function checkServer(target: PostgresTarget, log: Log = () => {}): 
   const { plants, problems } = await readAll(ask)
   if (problems.length > 0) return { ...findings, problems }
   const tokens = (await ask(listTokens)).length
-  const wrongRecords = describeMiscount(await ask(countPlants), plants, FIXES)
+  const wrongRecords = describeMiscount(await ask(countPlants), plants, RECOUNT)
   return { ...findings, plants, tokens, problems, wrongRecords }
 }

@@ -11,11 +11,7 @@ import { readDatabase } from './snapshot'
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, wrongRecords: [] }
 
-const FIXES = {
-  recount: 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)',
-  renew:
-    'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)',
-}
+const RECOUNT = 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)'
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
 const damageOf = (db: Database): string[] =>
@@ -32,7 +28,7 @@ function check(db: Database): Findings {
   const countOf = (table: string) =>
     Number(db.query<{ rows: bigint }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows)
   const plants = countOf('plants')
-  const wrongRecords = describeMiscount(countPlants(db), plants, FIXES)
+  const wrongRecords = describeMiscount(countPlants(db), plants, RECOUNT)
   return { schemaVersion: version, plants, tokens: countOf('tokens'), problems, wrongRecords }
 }
 
