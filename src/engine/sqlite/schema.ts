@@ -49,7 +49,7 @@ export function createSchema(db: Database, mayUpgrade = false): void {
     const version = schemaVersion(db)
     requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
-    if (version === 0 && readParts(db).length > 0) throw notOurs(db.filename)
+    if (version === 0 && readParts(db).size > 0) throw notOurs(db.filename)
     if (version > 0 && !mayUpgrade) throw olderSchema(db.filename, version, SCHEMA_VERSION)
     makeSchema(db)
   })
@@ -61,34 +61,32 @@ type Part = {
   readonly name: string
   readonly table: string
   readonly sql: string | null
-  readonly interferes: bigint | number | null
 }
 
-// A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless. The name of a
-// trigger's table is as typed.
-const readParts = (db: Database): Part[] =>
-  db
-    .query<Part, []>(
-      `SELECT type, name, lower(tbl_name) AS "table", sql,
-         type = 'trigger' OR sql LIKE 'CREATE UNIQUE INDEX%' AS interferes FROM sqlite_schema`,
-    )
-    .all()
+/** The parts of a schema by type and name. The name of a trigger's table is as typed. */
+function readParts(db: Database): Map<string, Part> {
+  const parts = db.query<Part, []>(
+    'SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema',
+  )
+  return new Map(parts.all().map((part) => [`${part.type} ${part.name}`, part]))
+}
+
+// They change or reject writes; other indexes, tables and views are harmless.
+const INTERFERES = /^CREATE (TRIGGER|UNIQUE INDEX)/i
 
 /** Differences from plantstore's schema of a version, one line each. */
 export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[] {
   using newDb = new Database(':memory:')
   makeSchema(newDb, version)
   const [parts, expectedParts] = [readParts(db), readParts(newDb)]
-  const find = (all: readonly Part[], { type, name }: Part) =>
-    all.find((other) => other.type === type && other.name === name)
-  const isOurs = ({ table }: Part) => expectedParts.some((expected) => expected.table === table)
+  const foreign = [...parts]
+    .filter(([key, { sql }]) => INTERFERES.test(sql ?? '') && !expectedParts.has(key))
+    .map(([, part]) => part)
+    .filter(({ table }) => expectedParts.has(`table ${table}`))
+  const altered = [...expectedParts].filter(([key, { sql }]) => parts.get(key)?.sql !== sql)
   return [
-    ...parts
-      .filter((part) => part.interferes && isOurs(part) && !find(expectedParts, part))
-      .map(({ type, name, table }) => describeForeignPart(type, name, table)),
-    ...expectedParts
-      .filter((part) => find(parts, part)?.sql !== part.sql)
-      .map(({ type, name }) => `${type} ${name} was changed or removed`),
+    ...foreign.map(({ type, name, table }) => describeForeignPart(type, name, table)),
+    ...altered.map(([key]) => `${key} was changed or removed`),
   ]
 }
 
