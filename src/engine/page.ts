@@ -14,6 +14,18 @@ const MAX_WALKED_OF_TAG = 1000
 export const MAX_WAITING_READS = 1000
 export const TOO_MANY_READS = 'busy: too many lists and searches are waiting; retry shortly'
 
+/** The first rows of a page: at most `limit`, fewer if they are long. `following`: the next row, if there is one. */
+export function takeRows<Row>(all: Iterable<Row>, limit: number, lengthOf: (row: Row) => number) {
+  const rows: Row[] = []
+  let length = 0
+  for (const row of all) {
+    if (rows.length === limit || length > PAGE_LENGTH) return { rows, following: row }
+    rows.push(row)
+    length += lengthOf(row)
+  }
+  return { rows }
+}
+
 /** The first possible id of a page; null if there is none. */
 export function firstId({ after = null, order }: PlantQuery): Int64 | null {
   if (order === 'desc') {

@@ -17,7 +17,7 @@ import {
 } from '../../change-log/entry'
 import type { EntryTime } from '../../change-log/retention'
 import { createChangeLogReader, type LogSize } from '../change-log-reader'
-import { takeRows } from './plants'
+import { takeRows } from '../page'
 import { guardSchema } from './schema'
 
 const TEXTS = ['before', 'after', 'token', 'address', 'request']

@@ -11,22 +11,11 @@ import {
   PAGE_LENGTH,
   placeAfter,
   SQL_ORDERS,
+  takeRows,
 } from '../page'
 
 // The maximum size of a part of an export.
 const PART_PLANTS = 1000
-
-/** The first rows of a page: at most `limit`, fewer if they are long. `following`: the next row, if there is one. */
-export function takeRows<Row>(all: Iterable<Row>, limit: number, lengthOf: (row: Row) => number) {
-  const rows: Row[] = []
-  let length = 0
-  for (const row of all) {
-    if (rows.length === limit || length > PAGE_LENGTH) return { rows, following: row }
-    rows.push(row)
-    length += lengthOf(row)
-  }
-  return { rows }
-}
 
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
 type ScannedRow = PlantRecord & { readonly hit?: bigint }
@@ -70,19 +59,15 @@ export function preparePlants(db: Database) {
       const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
       )
+      const isHit = (row: ScannedRow) => row.hit !== 0n
       let hits = 0
-      // The last hit fills the page.
-      const lengthOf = (row: ScannedRow) =>
-        row.hit !== 0n && ++hits === limit ? PAGE_LENGTH + 1 : charactersOf(row)
       // One extra row shows whether there is a next page.
       const scanned = page.iterate(first, maxWalked + 1, ...values)
-      const { rows, following } = takeRows(
-        scanned,
-        maxWalked,
-        hit === null ? charactersOf : lengthOf,
+      const { rows, following } = takeRows(scanned, maxWalked, (row) =>
+        // The last hit fills the page.
+        isHit(row) && ++hits === limit ? PAGE_LENGTH + 1 : charactersOf(row),
       )
-      const found = hit === null ? rows : rows.filter((row) => row.hit !== 0n)
-      const plants = found.map(plantOf)
+      const plants = rows.filter(isHit).map(plantOf)
       return { plants, next: (following && rows.at(-1)?.id) ?? null }
     },
     /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
