@@ -103,7 +103,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const store = await open(path, storeUser)
   const { file, keepsChangeLog, sharedReads, writer } = store
   // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could open no file.
-  const rehearsal = holdsLock && writer.rehearse()
+  // Not now: the thread would slow down the start, which does not need it.
+  const rehearsal = holdsLock && Bun.sleep(0).then(() => writer.rehearse())
   const read = readIn(store, log)
   const { readEnd, reads, ...rest } = createReads(read)
   const { writes, watch, methods } = createWrites(async (batch) => {

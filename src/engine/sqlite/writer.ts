@@ -41,7 +41,7 @@ export class Writer {
   isClosed = false
   /** The cursor of the last entry of the change log that a commit has added. */
   lastCursor: string | undefined
-  readonly #thread: Worker
+  #thread: Worker | undefined
   /** Called with the replies to pending requests, in order. */
   #pending: ((reply: Reply) => void)[] = []
   /** The reason that the storage cannot be written; null if none is known. */
@@ -50,26 +50,29 @@ export class Writer {
   /** The number of ticks since the last reply. */
   #ticks = 0
 
-  /** Throws if the thread cannot be started. */
   constructor(
-    path: string,
+    private readonly path: string,
     private readonly files: WatchedFiles,
     private readonly storeUser: StoreUser,
-  ) {
+  ) {}
+
+  /** Throws if the thread cannot be started. */
+  #start(): Worker {
     const file = new URL('./committer.ts', import.meta.url).href
-    this.#thread = new Worker(file, { smol: true, argv: [path] })
-    this.#thread.onmessage = ({ data }: MessageEvent<string>) => {
-      const reply: Reply = JSON.parse(data)
-      const answer = this.#pending.shift()
-      this.#ticks = 0
-      if (answer) answer(reply)
-      else if (reply.failure) void this.#fail(reply.failure)
+    const thread = new Worker(file, { smol: true, argv: [this.path] })
+    thread.onmessage = ({ data }) => this.#receive(JSON.parse(data))
+    thread.onerror = ({ message }) => {
+      const detail = `the committing thread died: ${message}`
+      this.#receive({ failure: { kind: 'fatal', detail } })
     }
-    this.#thread.onerror = ({ message }) => {
-      const failure = { kind: 'fatal', detail: `the committing thread died: ${message}` } as const
-      void this.#fail(failure)
-      for (const answer of this.#pending.splice(0)) answer({ failure })
-    }
+    return thread
+  }
+
+  #receive(reply: Reply): void {
+    const answer = this.#pending.shift()
+    this.#ticks = 0
+    if (answer) answer(reply)
+    else if (reply.failure) void this.#fail(reply.failure)
   }
 
   /** Returns the reason that the storage cannot be written, or null if none is known. */
@@ -136,7 +139,7 @@ export class Writer {
     this.isClosed = true
     const { failure } = await this.#request('close')
     clearInterval(this.#timer)
-    this.#thread.terminate()
+    this.#thread?.terminate()
     return failure
   }
 
@@ -191,9 +194,10 @@ export class Writer {
     if (this.isDead)
       return Promise.resolve({ failure: { kind: 'fatal', detail: 'the disk has failed' } })
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
-    const { promise, resolve } = Promise.withResolvers<Reply>()
-    this.#pending.push(resolve)
-    this.#thread.postMessage(JSON.stringify(request))
-    return promise
+    return new Promise((resolve) => {
+      this.#thread ??= this.#start()
+      this.#pending.push(resolve)
+      this.#thread.postMessage(JSON.stringify(request))
+    })
   }
 }

@@ -270,10 +270,10 @@ test('the writer stops its timer once all is well', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('a database whose committing thread cannot be started is not opened', () => {
+test('a change fails if the committing thread cannot be started', async () => {
   Object.assign(globalThis, { Worker: UnstartableThread })
 
-  expect(commandWriter).toThrow('EAGAIN')
+  expect(await errorOf(commandWriter().commit([create(1)]))).toContain('EAGAIN')
 })
 
 test('a committing thread that dies between two commits ends the daemon', async () => {
