@@ -25,7 +25,8 @@ export function exactNumber(value: bigint): number | null {
 t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
 // `error` is the message for a mismatch: Elysia would echo the value, and throw if it contains a bigint.
-// `additionalProperties: undefined`: unknown fields are ignored; `false`: they are refused, with the message `unknown`.
+// `additionalProperties: undefined`: unknown fields are left out of Elysia's copy, which would keep them if it were true,
+// and refuse them without the key; `false`: they are refused, with the message `unknown`.
 // `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
