@@ -48,12 +48,13 @@ test('the message says in one line that the folder of a file is missing', async 
   for (const words of [
     ['backup', `${none}/new`, '--database', database],
     ['export', `${none}/new`, '--format', 'csv', '--database', database],
-    ['restore', folder.file('copy.db'), '--database', `${none}/new`],
   ]) {
     expect(refusalOf(await runProgram(words))).toBe(
       `cannot write ${none}/new: no such file or folder`,
     )
   }
+  const words = ['restore', folder.file('copy.db'), '--database', `${none}/new`]
+  expect(refusalOf(await runProgram(words))).toStartWith(`folder ${none} does not exist; `)
 })
 
 test('check finds a damaged page, which backup and restore refuse', async () => {
