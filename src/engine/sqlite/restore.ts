@@ -32,7 +32,7 @@ import { renameChangeLog } from './change-log'
 import { explainFailedOpen, lockedByAnother } from './errors'
 import { fileSize, type OpenedFile, SIDECAR_SUFFIXES } from './files'
 import { checkHeader, databasePath, openFile } from './open'
-import { keepTokens, validTokens } from './tokens'
+import { keepTokens } from './tokens'
 
 // SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
@@ -92,7 +92,7 @@ function changeCopy(newPath: string, old: Database | null): readonly string[] | 
   using db = new Database(newPath, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
   renameChangeLog(db)
-  return old && keepTokens(old, db) ? null : validTokens(db, Date.now())
+  return keepTokens(old, db)
 }
 
 /** Gives the old database and what is left beside it their kept names. */

@@ -35,23 +35,21 @@ function readTokens(db: Database): Token[] {
 
 /**
  * Copies the tokens of the replaced database to the restored one, so that a token revoked since the backup stays
- * revoked; false if the old one cannot be read, or shares no token with it and may be another store.
+ * revoked, and returns null. If the old one cannot be read, or shares no token with it and may be another store: returns
+ * the names of the valid tokens of the restored one.
  */
-export function keepTokens(oldDb: Database, newDb: Database): boolean {
-  const tokens = readTokens(oldDb)
-  const hashes = new Set(readTokens(newDb).map(({ hash }) => hash))
-  if (!tokens.some(({ hash }) => hashes.has(hash))) return false
+export function keepTokens(oldDb: Database | null, newDb: Database): readonly string[] | null {
+  const tokens = oldDb ? readTokens(oldDb) : []
+  const ofBackup = readTokens(newDb)
+  const hashes = new Set(ofBackup.map(({ hash }) => hash))
+  if (!tokens.some(({ hash }) => hashes.has(hash))) {
+    const valid = ofBackup.filter((token) => isValid(token, Date.now()))
+    return valid.map(({ name }) => name).sort()
+  }
   const replaceAll = newDb.transaction(() => {
     newDb.run('DELETE FROM tokens')
     changeTokens(newDb, tokens.map(addToken))
   })
   replaceAll.immediate()
-  return true
+  return null
 }
-
-/** The names of a restored database's valid tokens. */
-export const validTokens = (newDb: Database, now: number): string[] =>
-  readTokens(newDb)
-    .filter((token) => isValid(token, now))
-    .map(({ name }) => name)
-    .sort()
