@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { codeOf, messageOf, OpenError } from '../../errors'
 import type { BackupReply } from './backup'
 import { checkDatabase } from './check'
-import { copyInto, readDatabase } from './snapshot'
+import { readDatabase } from './snapshot'
 
 declare const self: Worker
 
@@ -12,7 +12,10 @@ async function copy(source: string, target: string): Promise<BackupReply> {
   try {
     await readDatabase(source, (db) => {
       rmSync(target, { force: true })
-      copyInto(db, target)
+      // https://sqlite.org/lang_vacuum.html#vacuuminto
+      db.run('COMMIT')
+      db.run('PRAGMA synchronous = OFF')
+      db.run('VACUUM INTO ?', [target])
     })
     return { findings: await checkDatabase(target) }
   } catch (error) {
@@ -22,4 +25,4 @@ async function copy(source: string, target: string): Promise<BackupReply> {
 }
 
 const [source = '', target = ''] = Bun.argv.slice(-2)
-self.postMessage(JSON.stringify(await copy(source, target)))
+self.postMessage(await copy(source, target))

@@ -26,7 +26,7 @@ export async function copyDatabase(
   const { promise, resolve, reject } = Promise.withResolvers<BackupReply>()
   const file = new URL('./backup-thread.ts', import.meta.url).href
   const thread = new Worker(file, { smol: true, argv: [source, target] })
-  thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
+  thread.onmessage = ({ data }: MessageEvent<BackupReply>) => resolve(data)
   thread.onerror = ({ message }) => reject(new Error(`the copying thread died: ${message}`))
   const timer = setInterval(() => {
     try {

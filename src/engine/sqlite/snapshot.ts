@@ -15,12 +15,6 @@ import { requireKnown, schemaVersion } from './schema'
 const TRIES = 10
 const PAUSE_MS = 50
 
-// Differs after every write to the file: what is only in a new WAL is of a later moment.
-function fingerprint(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat ? [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join() : ''
-}
-
 /** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which begins to read. */
 function openUri(path: string, parameters: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
@@ -43,9 +37,13 @@ function openUri(path: string, parameters: string): Database {
 const logOf = (path: string): string | undefined =>
   [`${path}-journal`, `${path}-wal`].find((file) => fileSize(file) > 0)
 
-/** True if only SQLite's locks show the newest state. */
-const hasLog = (path: string): boolean =>
-  logOf(path) !== undefined || (existsSync(`${path}-wal`) && existsSync(`${path}-shm`))
+/** Differs after every write to a file without a log; null if it has one: only SQLite's locks show the newest state. */
+function fingerprint(path: string): string | null {
+  if (logOf(path) !== undefined || (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)))
+    return null
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stat ? [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join() : ''
+}
 
 /** The reason that a database could not be read, as an `OpenError`; any other error is returned unchanged. */
 function explain(error: unknown, path: string): unknown {
@@ -75,16 +73,15 @@ export async function readDatabase<T>(
   const { path } = file
   for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
     if (lacksSidecar(file)) continue
-    const [before, isShared] = [fingerprint(path), hasLog(path)]
-    // If the last connection was just closing, its WAL has disappeared.
-    const isStill = () => isShared === hasLog(path) && (isShared || fingerprint(path) === before)
+    const before = fingerprint(path)
     let db: Database | undefined
     try {
-      db = openUri(path, isShared ? 'mode=ro' : 'immutable=1')
+      db = openUri(path, before === null ? 'mode=ro' : 'immutable=1')
       const value = await read(db)
-      if (isShared || isStill()) return value
+      if (before === null || fingerprint(path) === before) return value
     } catch (error) {
-      if (isStill()) throw explain(error, path)
+      // If the last connection was just closing, its WAL has disappeared.
+      if (fingerprint(path) === before) throw explain(error, path)
     } finally {
       db?.close(true)
     }
@@ -93,11 +90,4 @@ export async function readDatabase<T>(
   throw new OpenError(
     `${path} changed while it was read, or is in use without its -wal or -shm; run it again, or end its user: fuser ${path}`,
   )
-}
-
-/** Copies what a connection reads to a new file, which is not synced (https://sqlite.org/lang_vacuum.html#vacuuminto). */
-export function copyInto(db: Database, target: string): void {
-  db.run('COMMIT')
-  db.run('PRAGMA synchronous = OFF')
-  db.run('VACUUM INTO ?', [target])
 }
