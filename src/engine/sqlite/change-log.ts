@@ -7,7 +7,6 @@ import {
   type ChangeLogRow,
   ENTRY_COLUMNS,
   type EntryRow,
-  type EntryTexts,
   entryLength,
   entryTexts,
   type NewEntry,
@@ -20,12 +19,8 @@ import { createChangeLogReader, type LogSize } from '../change-log-reader'
 import { takeRows } from '../page'
 import { guardSchema } from './schema'
 
-const TEXTS = ['before', 'after', 'token', 'address', 'request']
-
 /** The bytes of an entry in SQL, numbers included. */
-const ENTRY_BYTES = `48 + octet_length(action) + ${TEXTS.map(
-  (name) => `ifnull(octet_length(${name}), 0)`,
-).join(' + ')}`
+const ENTRY_BYTES = '48 + octet_length(concat(action, before, after, token, address, request))'
 
 /** Prepares the reads of the change log. */
 export function prepareChangeLog(db: Database) {
@@ -77,11 +72,9 @@ export function prepareChangeLogWriter(db: Database) {
   const select = db.query<{ log: string; last: bigint }, []>(
     'SELECT log, last FROM change_log WHERE log IS NOT NULL',
   )
-  const insert = db.query<
-    never,
-    [number: number, at: number, mark: bigint, plant: number | bigint, ...EntryTexts]
-  >(`INSERT INTO changes (number, at, mark, plant, action, before, after, token, address, request)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insert = db.query<never, (string | number | bigint | null)[]>(
+    `INSERT INTO changes (${ENTRY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
   const advance = db.query<never, [number, number]>(
     `UPDATE change_log SET last = ?1,
        bytes = bytes + (SELECT total(${ENTRY_BYTES}) FROM changes WHERE number > ?2)`,
@@ -114,7 +107,8 @@ export function prepareChangeLogWriter(db: Database) {
         number += 1
         // A number is cheaper than a bigint.
         const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
-        insert.run(number, at, mark, plant, ...entryTexts(entry))
+        const [action, ...texts] = entryTexts(entry)
+        insert.run(number, at, action, plant, ...texts, mark)
       }
       advance.run(number, lastNumber)
       return toCursor(state.log, { number, mark })
