@@ -7,8 +7,6 @@ const CP850 =
 const CP852 =
   'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\xad˝˛ˇ˘§÷¸°¨˙űŘř■\xa0'
 
-const ASCII = String.fromCharCode(...Array(128).keys())
-
 const CODE_PAGES: Readonly<Record<string, string>> = { 437: CP437, 850: CP850, 852: CP852 }
 
 /** Decodes the parts of a text. */
@@ -21,6 +19,6 @@ export function createPageDecoder(encoding: string): Decoder | null {
   const [, number = ''] = /^(?:cp|ibm)(\d+)$/.exec(encoding.trim().toLowerCase()) ?? []
   const upper = CODE_PAGES[number]
   if (upper === undefined) return null
-  const characters = ASCII + upper
+  const characters = String.fromCharCode(...Array(128).keys()) + upper
   return { decode: (part) => Array.from(part, (byte) => characters[byte]).join('') }
 }
