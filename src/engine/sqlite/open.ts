@@ -65,26 +65,6 @@ export function databasePath(database: string): string {
   return path
 }
 
-// SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
-function requireOneName({ path, fd }: OpenedFile): void {
-  const { nlink } = fstatSync(fd)
-  if (nlink > 1) {
-    throw new OpenError(
-      `${path} has ${nlink} hard links, and only one of them has the write-ahead log; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
-    )
-  }
-}
-
-// A file that is mounted by itself is in another folder than its write-ahead log.
-function requireUnmounted(path: string): void {
-  const mounted = filesOf(path).find(isMountRoot)
-  if (mounted !== undefined) {
-    throw new OpenError(
-      `${mounted} is mounted as a single file, but a database and its write-ahead log belong together; mount the folder that it is in`,
-    )
-  }
-}
-
 /**
  * Syncs the unsynced writes of a killed process, so that they can be trusted; and drops the page cache, so that failed
  * writes are not read back. This process must have no connection open.
@@ -152,17 +132,20 @@ export function openFile(database: string, access: Access): OpenedFile {
   const kind = kindAt(path)
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
   try {
-    requireUnmounted(path)
+    const isMounted = filesOf(path).some(isMountRoot)
     if (makesDatabase) makeFile(path)
     using opened = new DisposableStack()
     const file = { path, ...opened.use(openDescriptor(path, isRead ? 'r' : 'r+')) }
     if (holdsLock) lock(file)
     requireInPlace(file)
     if (isRead && fstatSync(file.fd).size === 0) throw notOurs(path)
-    if (!isReplaced) {
-      requireOneName(file)
-      checkHeader(file)
+    // SQLite finds the write-ahead log by the name of the file: each name would have a log that the others lack.
+    if (isMounted || (fstatSync(file.fd).nlink > 1 && !isReplaced)) {
+      throw new OpenError(
+        `${path} has several names (hard links, or a mount of a single file), and only one of them has the write-ahead log; run an interrupted restore again, remove the other links (find DIR -samefile ${path}), or mount the folder`,
+      )
     }
+    if (!isReplaced) checkHeader(file)
     opened.move()
     return file
   } catch (error) {

@@ -288,7 +288,7 @@ test('serve refuses an interrupted restore, which a second run completes', async
 
   for (const words of [['serve', '--port', '0'], ['check'], ['export'], ['backup', `${copy}2`]]) {
     expect(refusalOf(await folder.run([...words]))).toMatch(
-      /^.+ has 2 hard links, .+; run an interrupted restore again.+$/,
+      /^.+ has several names .+; run an interrupted restore again.+$/,
     )
   }
   const { out, code } = await restore(copy, database)
