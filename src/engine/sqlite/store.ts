@@ -52,7 +52,7 @@ function readIn({ file, reader, sharedReads, writer }: OpenStore, log: Log): Rea
     if (error instanceof RequestError) throw error
     const { detail } = toFailure(error, file.path)
     if (isDamage(error)) {
-      writer.noteDamage(detail)
+      writer.note({ kind: 'damaged', detail })
       throw new RequestError('storage failed', DAMAGED_PAGE)
     }
     if (!writer.isClosed) log('error', 'cannot-read', { detail })

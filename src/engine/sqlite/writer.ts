@@ -29,13 +29,12 @@ const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
   full: ['error', 'disk-full'],
   busy: ['error', 'database-locked'],
   moved: ['error', 'database-moved'],
+  damaged: ['error', 'database-damaged'],
 }
 const OTHER = ['error', 'cannot-write'] as const
 
 /** The thread that commits to one database. */
 export class Writer {
-  /** True once a damaged page was met, until a restart: what needs it fails, and all else goes on. */
-  isDamaged = false
   /** True once the disk has failed: this process must end, and close nothing. */
   isDead = false
   isClosed = false
@@ -77,7 +76,12 @@ export class Writer {
 
   /** Returns the reason that the storage cannot be written, or null if none is known. */
   problem(): RequestError | null {
-    return this.#problem && toError(this.#problem)
+    return this.#problem && !this.isDamaged ? toError(this.#problem) : null
+  }
+
+  /** True once a damaged page was met: what needs it fails, and all else goes on. */
+  get isDamaged(): boolean {
+    return this.#problem?.kind === 'damaged'
   }
 
   /**
@@ -93,7 +97,7 @@ export class Writer {
     // The commit comes back with the file, or not.
     if (this.isMoved()) throw await this.#fail(MOVED, true)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
-    if (reply.damage !== undefined) this.noteDamage(reply.damage)
+    if (reply.damage !== undefined) this.note({ kind: 'damaged', detail: reply.damage })
     // A smaller write may fit on a full disk: what it refused is rehearsed.
     if (this.#problem?.kind !== 'full') this.#end()
     this.lastCursor = reply.cursor ?? this.lastCursor
@@ -121,15 +125,14 @@ export class Writer {
     else this.#end()
   }
 
-  noteDamage(detail: string): void {
-    if (!this.isDamaged) this.storeUser.log('error', 'database-damaged', { detail })
-    this.isDamaged = true
-  }
-
-  /** Notes a problem. That a file was moved stays until a restart, a full disk until what it refused fits. */
+  /**
+   * Notes a problem. That a file was moved stays until a restart, a full disk until what it refused fits, damage until
+   * there is another.
+   */
   note({ kind, detail }: Failure): void {
     const before = this.#problem?.kind
     if (this.#hasMoved || (before === 'full' && kind !== 'moved')) return
+    if (before && kind === 'damaged') return
     if (before !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
     this.#problem = { kind, detail }
   }
@@ -154,13 +157,12 @@ export class Writer {
     if (!this.storeUser.outlivesOutages) return toError(failure, { isInDoubt })
     // The daemon is about to end, and answers nothing.
     if (kind === 'fatal') return new Promise(() => {})
-    if (kind === 'damaged') this.noteDamage(detail)
-    else this.note(failure)
+    this.note(failure)
     return isInDoubt ? new InDoubtError(detail) : toError(failure)
   }
 
   #end(): void {
-    if (!this.#problem || this.#hasMoved) return
+    if (!this.problem() || this.#hasMoved) return
     this.#problem = null
     this.storeUser.log('info', 'writable-again')
   }
@@ -182,8 +184,8 @@ export class Writer {
   #tick(): void {
     this.#ticks += 1
     if (this.#pending.length > 0) {
-      if (this.#ticks >= STALLED_TICKS && !this.#problem) this.note(STALLED)
-    } else if (this.#problem && !this.#hasMoved) void this.rehearse()
+      if (this.#ticks >= STALLED_TICKS && !this.problem()) this.note(STALLED)
+    } else if (this.problem() && !this.#hasMoved) void this.rehearse()
     else {
       clearInterval(this.#timer)
       this.#timer = undefined

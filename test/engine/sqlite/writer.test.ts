@@ -240,6 +240,13 @@ test('damage is noted once, and is no problem for the other writes of its batch'
     problem: null,
     events: ['error database-damaged'],
   })
+  await pass(5000)
+  expect(requests.filter((request) => request === 'rehearse')).toEqual([])
+
+  answer = () => failing('busy')
+  expect(await errorOf(writer.commit([create(1)]))).toStartWith('busy: ')
+  writer.note({ kind: 'damaged', detail: 'page 8' })
+  expect(writer.problem()?.error).toBe('busy')
 })
 
 test('a commit that waits for 10 seconds is a problem until it ends', async () => {
