@@ -1,7 +1,7 @@
 // The SQL that reads plants and their tags.
 
 import type { Database } from 'bun:sqlite'
-import { charactersOf, FIELDS, type Int64, type Plant } from '../../plant/plant'
+import { charactersOf, type Int64, type Plant } from '../../plant/plant'
 import type { Page, PlantQuery, TagPage, TagQuery } from '../../plant/plants'
 import { type PlantRecord, plantOf } from '../../plant/row'
 import {
@@ -29,19 +29,12 @@ const DIALECT: FilterDialect = {
   nameContains: (value) => `instr(lower(name), lower(${value})) > 0`,
 }
 
-/** The columns of a plant; NULL is a field that an older schema lacks. */
-function columnsOf(db: Database): string {
-  const columns = db.query<{ name: string }, []>('PRAGMA table_info(plants)')
-  const names = columns.all().map(({ name }) => name)
-  return FIELDS.map((field) => (names.includes(field) ? field : `NULL AS ${field}`)).join(', ')
-}
-
 /**
  * Prepares the queries of a database's plants. Each query is a range scan, so a page costs the same at any table size.
  */
 export function preparePlants(db: Database) {
-  const fields = columnsOf(db)
-  const one = db.query<PlantRecord, [bigint]>(`SELECT ${fields} FROM plants WHERE id = ?`)
+  // Of all columns: an older schema may lack some.
+  const one = db.query<PlantRecord, [bigint]>('SELECT * FROM plants WHERE id = ?')
 
   return {
     read(id: Int64): Plant | null {
@@ -54,7 +47,7 @@ export function preparePlants(db: Database) {
       if (first === null) return { plants: [], next: null }
       const { from, by } = SQL_ORDERS[order]
       const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
-      const columns = hit === null ? fields : `${fields}, ${hit} AS hit`
+      const columns = hit === null ? '*' : `*, ${hit} AS hit`
       // Cached by its text.
       const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
