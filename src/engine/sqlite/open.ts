@@ -126,7 +126,7 @@ function requireInPlace({ path, fd }: OpenedFile): void {
  * SQLite's too (fcntl(2)): so this one is opened before SQLite opens the file, and closed after.
  */
 export function openFile(database: string, access: Access): OpenedFile {
-  const { holdsLock = false, makesDatabase = false, isReplaced = false, isRead = false } = access
+  const { holdsLock, makesDatabase, isReplaced, isRead } = access
   const path = databasePath(database)
   // Checked before opening: opening a pipe would wait for a writer.
   const kind = kindAt(path)
@@ -138,7 +138,6 @@ export function openFile(database: string, access: Access): OpenedFile {
     const file = { path, ...opened.use(openDescriptor(path, isRead ? 'r' : 'r+')) }
     if (holdsLock) lock(file)
     requireInPlace(file)
-    if (isRead && fstatSync(file.fd).size === 0) throw notOurs(path)
     // SQLite finds the write-ahead log by the name of the file: each name would have a log that the others lack.
     if (isMounted || (fstatSync(file.fd).nlink > 1 && !isReplaced)) {
       throw new OpenError(

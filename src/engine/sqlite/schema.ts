@@ -20,9 +20,10 @@ export const SCHEMA_VERSION = FIRST_VERSION + UPGRADES.length
 export const notOurs = (path: string): OpenError =>
   new OpenError(`${path} is not a plantstore database; name another file with --database`)
 
-/** Throws an `OpenError` for a schema that this program cannot read. */
+/** Throws an `OpenError` for a schema that this program cannot read; 0 is that of an empty file, or of another program. */
 export function requireKnown(version: number, path: string): void {
-  if (version > 0) requireKnownSchema(path, version, [FIRST_VERSION, SCHEMA_VERSION])
+  if (version === 0) throw notOurs(path)
+  requireKnownSchema(path, version, [FIRST_VERSION, SCHEMA_VERSION])
 }
 
 export function schemaVersion(db: Database): number {
@@ -47,25 +48,17 @@ export function createSchema(db: Database, mayUpgrade = false): void {
   const createOnce = db.transaction(() => {
     // Another process may have created it meanwhile.
     const version = schemaVersion(db)
-    requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
-    if (version === 0 && readParts(db).size > 0) throw notOurs(db.filename)
+    if (version > 0 || readParts(db).size > 0) requireKnown(version, db.filename)
     if (version > 0 && !mayUpgrade) throw olderSchema(db.filename, version, SCHEMA_VERSION)
     makeSchema(db)
   })
   createOnce.immediate()
 }
 
-type Part = {
-  readonly type: string
-  readonly name: string
-  readonly table: string
-  readonly sql: string | null
-}
-
 /** The parts of a schema by type and name. The name of a trigger's table is as typed. */
-function readParts(db: Database): Map<string, Part> {
-  const parts = db.query<Part, []>(
+function readParts(db: Database) {
+  const parts = db.query<{ type: string; name: string; table: string; sql: string | null }, []>(
     'SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema',
   )
   return new Map(parts.all().map((part) => [`${part.type} ${part.name}`, part]))

@@ -256,6 +256,17 @@ test('a folder in place of a file is refused', async () => {
   expect(readdirSync(folder.path)).toEqual([])
 })
 
+test.each([[['check']], [['export']], [['backup', 'copy.db']], [['token', 'list']]])(
+  '%j refuses an empty file',
+  async (words) => {
+    using folder = storeFolder()
+    writeFileSync(folder.database, '')
+
+    expectLine(await folder.run(words), 1, 'is not a plantstore database', '--database')
+    expect(readdirSync(folder.path)).toEqual(['plants.db'])
+  },
+)
+
 test('a database that is named by its descriptor is refused: its log is not found beside it', async () => {
   using folder = temporaryFolder()
   const { database } = await killedStore(folder)
