@@ -8,21 +8,19 @@ import { readDatabase } from './snapshot'
 
 declare const self: Worker
 
-async function copy(source: string, target: string): Promise<BackupReply> {
-  try {
-    await readDatabase(source, (db) => {
-      rmSync(target, { force: true })
-      // https://sqlite.org/lang_vacuum.html#vacuuminto
-      db.run('COMMIT')
-      db.run('PRAGMA synchronous = OFF')
-      db.run('VACUUM INTO ?', [target])
-    })
-    return { findings: await checkDatabase(target) }
-  } catch (error) {
-    const isStorage = error instanceof OpenError && error.storage
-    return { message: messageOf(error), code: codeOf(error), isStorage }
-  }
-}
-
 const [source = '', target = ''] = Bun.argv.slice(-2)
-self.postMessage(await copy(source, target))
+const reply = (message: BackupReply) => self.postMessage(message)
+
+try {
+  await readDatabase(source, (db) => {
+    rmSync(target, { force: true })
+    // https://sqlite.org/lang_vacuum.html#vacuuminto
+    db.run('COMMIT')
+    db.run('PRAGMA synchronous = OFF')
+    db.run('VACUUM INTO ?', [target])
+  })
+  reply({ findings: await checkDatabase(target) })
+} catch (error) {
+  const isStorage = error instanceof OpenError && error.storage
+  reply({ message: messageOf(error), code: codeOf(error), isStorage })
+}

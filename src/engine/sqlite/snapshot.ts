@@ -3,12 +3,12 @@
 // - Without a log, as `immutable`, and again if another process has written to the file meanwhile.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { LOCK_PATIENCE, prepareOrClose, setPragmas } from './connection'
 import { explainFailedOpen, isDamage } from './errors'
-import { fileSize, lacksSidecar } from './files'
+import { fileSize, hasSidecars, lacksSidecar } from './files'
 import { openFile } from './open'
 import { requireKnown, schemaVersion } from './schema'
 
@@ -39,8 +39,7 @@ const logOf = (path: string): string | undefined =>
 
 /** Differs after every write to a file without a log; null if it has one: only SQLite's locks show the newest state. */
 function fingerprint(path: string): string | null {
-  if (logOf(path) !== undefined || (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)))
-    return null
+  if (logOf(path) !== undefined || hasSidecars(path)) return null
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat ? [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join() : ''
 }
