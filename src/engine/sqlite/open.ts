@@ -15,7 +15,6 @@ import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { dropPageCache, isLocked, isMountRoot, tryLock } from '../../files/libc'
 import { kindAt, statOf, targetOf } from '../../files/resolve-path'
-import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './change-log'
 import { connect, LOCK_PATIENCE, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
@@ -93,7 +92,8 @@ function lock({ path, fd }: OpenedFile): void {
   }
 }
 
-// Makes an empty file, unless there is one. Only its user can read it: it will have the hashes of tokens.
+// Makes an empty file, unless there is one; SQLite syncs its name before it writes to it. Only its user can read it: it
+// will have the hashes of tokens.
 function makeFile(path: string): void {
   try {
     using file = openDescriptor(path, 'ax', 0o600)
@@ -103,11 +103,12 @@ function makeFile(path: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }
-  if (fileSize(path) === 0) syncFolder(dirname(path))
 }
 
 /** What a process may do with the file that it opens. */
-type Access = Partial<Pick<StoreUser, 'holdsLock' | 'makesDatabase'>> & {
+type Access = {
+  readonly holdsLock?: boolean
+  readonly makesDatabase?: boolean
   /** True for a file that a restore is about to replace, whatever its content. */
   readonly isReplaced?: boolean
   /** True for a reader, which needs no lock. */
