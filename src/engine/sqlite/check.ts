@@ -14,12 +14,10 @@ const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, wrongRecords: [] }
 const RECOUNT = 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)'
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
-const damageOf = (db: Database): string[] =>
-  db
-    .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
-    .all()
-    .map((row) => row.integrity_check)
-    .filter((line) => line !== 'ok')
+function damageOf(db: Database): string[] {
+  const lines = db.query('PRAGMA integrity_check').values().flat().map(String)
+  return lines.filter((line) => line !== 'ok')
+}
 
 function check(db: Database): Findings {
   const version = schemaVersion(db)

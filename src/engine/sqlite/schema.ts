@@ -72,13 +72,14 @@ export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[]
   using newDb = new Database(':memory:')
   makeSchema(newDb, version)
   const [parts, expectedParts] = [readParts(db), readParts(newDb)]
-  const foreign = [...parts]
-    .filter(([key, { sql }]) => INTERFERES.test(sql ?? '') && !expectedParts.has(key))
-    .map(([, part]) => part)
-    .filter(({ table }) => expectedParts.has(`table ${table}`))
+  const isOurs = (table: string) => expectedParts.has(`table ${table}`)
+  const foreign = [...parts].filter(
+    ([key, { sql, table }]) =>
+      INTERFERES.test(sql ?? '') && isOurs(table) && !expectedParts.has(key),
+  )
   const altered = [...expectedParts].filter(([key, { sql }]) => parts.get(key)?.sql !== sql)
   return [
-    ...foreign.map(({ type, name, table }) => describeForeignPart(type, name, table)),
+    ...foreign.map(([, { type, name, table }]) => describeForeignPart(type, name, table)),
     ...altered.map(([key]) => `${key} was changed or removed`),
   ]
 }
