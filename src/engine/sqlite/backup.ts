@@ -21,7 +21,7 @@ export type OnBytes = (bytes: number, total: number) => void
 export async function copyDatabase(
   source: string,
   target: string,
-  onBytes: OnBytes = () => {},
+  onBytes: OnBytes,
 ): Promise<Findings> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupReply>()
   const file = new URL('./backup-thread.ts', import.meta.url).href

@@ -39,7 +39,7 @@ test('the check of a copy can be aborted', async () => {
 test('a copy that cannot be read is refused in one line', async () => {
   using folder = temporaryFolder()
   await makeDatabase(folder.file('plants.db'))
-  const none = copyDatabase(folder.file('none.db'), folder.file('copy.db'))
+  const none = copyDatabase(folder.file('none.db'), folder.file('copy.db'), () => {})
 
   expect(await none.catch((error: Error) => error.message)).toContain('none.db')
   expect(readdirSync(folder.path)).toEqual(['plants.db'])

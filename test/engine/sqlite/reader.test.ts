@@ -24,7 +24,7 @@ test('a replica reads the new target of its link, and its feed continues', async
   using folder = temporaryFolder()
   const [link, nextLink] = [folder.file('current.db'), folder.file('next')]
   const first = await makeStore(folder.file('first.db'), [1n])
-  await copyDatabase(folder.file('first.db'), folder.file('second.db'))
+  await copyDatabase(folder.file('first.db'), folder.file('second.db'), () => {})
   const second = await makeStore(folder.file('second.db'), [2n])
   symlinkSync('first.db', link)
   const replica = await openStore(link, storeReader())
