@@ -69,8 +69,7 @@ export function databasePath(database: string): string {
  * writes are not read back. This process must have no connection open.
  */
 export function distrustPageCache(path: string): void {
-  for (const each of [path, `${path}-wal`]) {
-    if (!existsSync(each)) continue
+  for (const each of [path, `${path}-wal`].filter(existsSync)) {
     using file = openDescriptor(each, 'r+')
     fsyncSync(file.fd)
     dropPageCache(file.fd)

@@ -20,8 +20,6 @@ const PART_PLANTS = 1000
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
 type ScannedRow = PlantRecord & { readonly hit?: bigint }
 
-type TagRow = { readonly tag: string; readonly plants: bigint }
-
 const DIALECT: FilterDialect = {
   placeholder: (place) => `?${place}`,
   tagEquals: (value) => `tag = ${value}`,
@@ -65,7 +63,7 @@ export function preparePlants(db: Database) {
     },
     /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
     tags({ after = null, limit }: TagQuery): TagPage {
-      const page = db.query<TagRow, [string, number]>(
+      const page = db.query<{ tag: string; plants: bigint }, [string, number]>(
         `SELECT tag, count(*) AS plants FROM plants WHERE tag ${after === null ? '>=' : '>'} ?1
          GROUP BY tag ORDER BY tag LIMIT ?2`,
       )

@@ -43,8 +43,7 @@ function setOwner(newPath: string, old: OpenedFile): void {
   using copy = openDescriptor(newPath, constants.O_RDONLY | constants.O_NOFOLLOW)
   const { uid, gid, mode } = fstatSync(old.fd)
   try {
-    const stat = fstatSync(copy.fd)
-    if (stat.uid !== uid || stat.gid !== gid) fchownSync(copy.fd, uid, gid)
+    fchownSync(copy.fd, uid, gid)
     fchmodSync(copy.fd, mode & 0o777)
   } catch {
     throw new OpenError(

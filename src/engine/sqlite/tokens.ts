@@ -41,8 +41,8 @@ function readTokens(db: Database): Token[] {
 export function keepTokens(oldDb: Database | null, newDb: Database): readonly string[] | null {
   const tokens = oldDb ? readTokens(oldDb) : []
   const ofBackup = readTokens(newDb)
-  const hashes = new Set(ofBackup.map(({ hash }) => hash))
-  if (!tokens.some(({ hash }) => hashes.has(hash))) {
+  const { find } = prepareTokens(newDb)
+  if (!tokens.some(({ hash }) => find(hash))) {
     const valid = ofBackup.filter((token) => isValid(token, Date.now()))
     return valid.map(({ name }) => name).sort()
   }
