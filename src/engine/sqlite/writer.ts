@@ -6,7 +6,7 @@ import { InDoubtError, RequestError } from '../../request-errors'
 import { DONE, type Outcome, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import type { Reply, Request } from './committer'
-import { type Failure, toError } from './errors'
+import { type Failure, toError, toFailure } from './errors'
 import type { WatchedFiles } from './files'
 
 // Interval of rehearsals while there is a problem, and of the look for a stalled commit.
@@ -57,13 +57,13 @@ export class Writer {
 
   /** Throws if the thread cannot be started. */
   #start(): Worker {
-    const file = new URL('./committer.ts', import.meta.url).href
+    const file = new URL('./committer.ts', import.meta.url)
     const thread = new Worker(file, { smol: true, argv: [this.path] })
     thread.onmessage = ({ data }) => this.#receive(JSON.parse(data))
-    thread.onerror = ({ message }) => {
-      const detail = `the committing thread died: ${message}`
-      this.#receive({ failure: { kind: 'fatal', detail } })
-    }
+    thread.onerror = ({ message }) =>
+      this.#receive({
+        failure: { kind: 'fatal', detail: `the committing thread died: ${message}` },
+      })
     return thread
   }
 
@@ -192,14 +192,13 @@ export class Writer {
     }
   }
 
-  #request(request: Request): Promise<Reply> {
-    if (this.isDead)
-      return Promise.resolve({ failure: { kind: 'fatal', detail: 'the disk has failed' } })
+  async #request(request: Request): Promise<Reply> {
+    if (this.isDead) return { failure: { kind: 'fatal', detail: 'the disk has failed' } }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
-    return new Promise((resolve) => {
+    return new Promise<Reply>((resolve) => {
       this.#thread ??= this.#start()
       this.#pending.push(resolve)
       this.#thread.postMessage(JSON.stringify(request))
-    })
+    }).catch((error) => ({ failure: toFailure(error, this.path) }))
   }
 }

@@ -277,10 +277,22 @@ test('the writer stops its timer once all is well', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('a change fails if the committing thread cannot be started', async () => {
+test('a committing thread that cannot be started is a problem until it can be', async () => {
   Object.assign(globalThis, { Worker: UnstartableThread })
-
+  const writer = daemonWriter()
+  void writer.rehearse()
+  await settled()
+  expect(writer.problem()?.error).toBe('storage failed')
   expect(await errorOf(commandWriter().commit([create(1)]))).toContain('EAGAIN')
+
+  Object.assign(globalThis, { Worker: TestedThread })
+  await pass(1000)
+
+  expect(writer.problem()).toBeNull()
+  expect({ deaths, events }).toEqual({
+    deaths: 0,
+    events: ['error cannot-write', 'info writable-again'],
+  })
 })
 
 test('a committing thread that dies between two commits ends the daemon', async () => {
