@@ -105,10 +105,8 @@ export function prepareChangeLogWriter(db: Database) {
       let number = lastNumber
       for (const entry of entries) {
         number += 1
-        // A number is cheaper than a bigint.
-        const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
         const [action, ...texts] = entryTexts(entry)
-        insert.run(number, at, action, plant, ...texts, mark)
+        insert.run(number, at, action, BigInt(entry.plant), ...texts, mark)
       }
       advance.run(number, lastNumber)
       return toCursor(state.log, { number, mark })
