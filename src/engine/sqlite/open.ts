@@ -141,7 +141,7 @@ export function openFile(database: string, access: Access): OpenedFile {
     // SQLite finds the write-ahead log by the name of the file: each name would have a log that the others lack.
     if (isMounted || (fstatSync(file.fd).nlink > 1 && !isReplaced)) {
       throw new OpenError(
-        `${path} has several names (hard links, or a mount of a single file), and only one of them has the write-ahead log; run an interrupted restore again, remove the other links (find DIR -samefile ${path}), or mount the folder`,
+        `${path} has several names (hard links, or a mount of a single file), but its write-ahead log has only one; run an interrupted restore again, remove the other links (find DIR -samefile ${path}), or mount the folder`,
       )
     }
     if (!isReplaced) checkHeader(file)

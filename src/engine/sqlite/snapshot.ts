@@ -17,9 +17,8 @@ const PAUSE_MS = 50
 
 /** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which begins to read. */
 function openUri(path: string, parameters: string): Database {
-  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
   const url = `${pathToFileURL(path).href}?${parameters}`
-  const db = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+  const db = new Database(url, sqlite.SQLITE_OPEN_READONLY | sqlite.SQLITE_OPEN_URI)
   const query = db.query.bind(db)
   // Flags cannot ask for exact integers.
   db.query = ((sql: string) => query(sql).safeIntegers(true)) as typeof query

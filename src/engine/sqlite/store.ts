@@ -1,7 +1,6 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): this thread reads, another commits. What the disk
 // refuses is answered; a write or sync that fails ends the process.
 
-import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
@@ -28,7 +27,7 @@ const COMMIT_YIELD_MS = 4
 async function open(path: string, storeUser: StoreUser) {
   using opened = new DisposableStack()
   const file = openFile(path, storeUser)
-  opened.defer(() => closeSync(file.fd))
+  opened.use(file)
   try {
     if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
     const db = await openDatabase(file, storeUser)
@@ -87,13 +86,8 @@ async function close({ file, db, sharedReads, files, writer }: OpenStore): Promi
   } catch (error) {
     throw writeError(error, file.path)
   } finally {
-    closeSync(file.fd)
+    file[Symbol.dispose]()
   }
-}
-
-// Beside a daemon on the same file, a command pauses before each commit, so that the daemon gets the lock.
-async function yieldToDaemon(fd: number): Promise<void> {
-  if (isLocked(fd)) await Bun.sleep(COMMIT_YIELD_MS)
 }
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
@@ -108,7 +102,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const read = readIn(store, log)
   const { readEnd, reads, ...rest } = createReads(read)
   const { writes, watch, methods } = createWrites(async (batch) => {
-    if (!holdsLock) await yieldToDaemon(file.fd)
+    // Beside a daemon on the same file, a command pauses, so that the daemon gets the lock.
+    if (!holdsLock && isLocked(file.fd)) await Bun.sleep(COMMIT_YIELD_MS)
     // Later reads must see this commit.
     return writer.commit(batch).finally(sharedReads.end)
   }, readEnd)
