@@ -24,26 +24,21 @@ export function changeTokens(db: Database, statements: readonly TokenStatement[]
   return statements.map(run).at(-1) ?? 0
 }
 
-/** The tokens of a database; none if it cannot be read. */
-function readTokens(db: Database): Token[] {
-  try {
-    return prepareTokens(db).list()
-  } catch {
-    return []
-  }
-}
-
 /**
  * Copies the tokens of the replaced database to the restored one, so that a token revoked since the backup stays
  * revoked, and returns null. If the old one cannot be read, or shares no token with it and may be another store: returns
  * the names of the valid tokens of the restored one.
  */
 export function keepTokens(oldDb: Database | null, newDb: Database): readonly string[] | null {
-  const tokens = oldDb ? readTokens(oldDb) : []
-  const ofBackup = readTokens(newDb)
-  const { find } = prepareTokens(newDb)
-  if (!tokens.some(({ hash }) => find(hash))) {
-    const valid = ofBackup.filter((token) => isValid(token, Date.now()))
+  let tokens: Token[] = []
+  try {
+    if (oldDb) tokens = prepareTokens(oldDb).list()
+  } catch {
+    // It is damaged, or was empty.
+  }
+  const ofBackup = prepareTokens(newDb)
+  if (!tokens.some(({ hash }) => ofBackup.find(hash))) {
+    const valid = ofBackup.list().filter((token) => isValid(token, Date.now()))
     return valid.map(({ name }) => name).sort()
   }
   const replaceAll = newDb.transaction(() => {
