@@ -41,7 +41,7 @@ export type Request = readonly Write[] | 'rehearse' | 'close'
 export type Reply = {
   readonly outcomes?: readonly Outcome[]
   readonly cursor?: string | undefined
-  readonly damage?: string | undefined
+  readonly damage?: Failure
   readonly failure?: Failure
 }
 
@@ -105,7 +105,6 @@ function prepareBatch(db: Database) {
 
 /** Returns the function that writes a batch in one transaction, which `end` commits or rolls back. */
 function prepareTransaction(db: Database) {
-  const { filename: path } = db
   const guard = guardSchema(db)
   const begin = db.query('BEGIN IMMEDIATE')
   const apply = prepareBatch(db)
@@ -117,7 +116,8 @@ function prepareTransaction(db: Database) {
         begin.run()
         return
       } catch (error) {
-        if (toFailure(error, path).kind !== 'busy' || performance.now() >= deadline) throw error
+        if (toFailure(error, db.filename).kind !== 'busy' || performance.now() >= deadline)
+          throw error
       }
     }
   }
@@ -132,7 +132,7 @@ function prepareTransaction(db: Database) {
       return reply
     } catch (error) {
       rollBack(db)
-      return { failure: toFailure(error, path, reply !== undefined) }
+      return { failure: toFailure(error, db.filename, reply !== undefined) }
     }
   }
 }
@@ -159,9 +159,8 @@ export function openCommitter(path: string) {
   /** Makes a batch durable, in order. */
   function commit(batch: readonly Write[]): Reply {
     const reply = write(batch, BUSY_MS, () => end.run())
-    const { kind, detail: damage } = reply.failure ?? {}
-    if (kind === 'full') refused = batch
-    if (kind !== 'damaged' || batch.length === 1) return reply
+    if (reply.failure?.kind === 'full') refused = batch
+    if (reply.failure?.kind !== 'damaged' || batch.length === 1) return reply
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
     let last: string | undefined
@@ -171,7 +170,7 @@ export function openCommitter(path: string) {
       outcomes.push(failure ? refusalOf(failure) : outcome)
       last = cursor
     }
-    return { outcomes, cursor: last, damage }
+    return { outcomes, cursor: last, damage: reply.failure }
   }
 
   return {

@@ -26,8 +26,7 @@ const COMMIT_YIELD_MS = 4
 /** Opens a file, the connection of this thread, which reads, and the thread that commits. */
 async function open(path: string, storeUser: StoreUser) {
   using opened = new DisposableStack()
-  const file = openFile(path, storeUser)
-  opened.use(file)
+  const file = opened.use(openFile(path, storeUser))
   try {
     if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
     const db = await openDatabase(file, storeUser)

@@ -23,6 +23,8 @@ const MOVED: Failure = {
     'the database, its -wal or its -shm was moved, replaced or removed; put it back, and restart plantstore',
 }
 
+const DEAD: Failure = { kind: 'fatal', detail: 'the disk has failed' }
+
 /** The events of the log at the beginning of a problem. */
 const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
   stalled: ['error', 'disk-stalled'],
@@ -96,8 +98,9 @@ export class Writer {
     if (reply.failure) throw await this.#fail(reply.failure)
     // The commit comes back with the file, or not.
     if (this.isMoved()) throw await this.#fail(MOVED, true)
+    if (this.isDead) throw await this.#fail(DEAD)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
-    if (reply.damage !== undefined) this.note({ kind: 'damaged', detail: reply.damage })
+    if (reply.damage) this.note(reply.damage)
     // A smaller write may fit on a full disk: what it refused is rehearsed.
     if (this.#problem?.kind !== 'full') this.#end()
     this.lastCursor = reply.cursor ?? this.lastCursor
@@ -105,15 +108,18 @@ export class Writer {
     return outcomes
   }
 
-  /** True once a file was moved, until a restart. What its log still holds is copied into the database first. */
+  /**
+   * True once a file was moved, until a restart. What its log still holds is copied into the database first. The disk has
+   * failed if the files cannot be looked at.
+   */
   isMoved(): boolean {
-    if (!this.#hasMoved && this.files.isMoved()) {
-      try {
+    try {
+      if (!this.#hasMoved && this.files.isMoved()) {
         this.files.saveLog()
-      } catch (error) {
-        this.#die(messageOf(error))
+        this.note(MOVED)
       }
-      this.note(MOVED)
+    } catch (error) {
+      this.#die(messageOf(error))
     }
     return this.#hasMoved
   }
@@ -131,8 +137,8 @@ export class Writer {
    */
   note({ kind, detail }: Failure): void {
     const before = this.#problem?.kind
-    if (this.#hasMoved || (before === 'full' && kind !== 'moved')) return
-    if (before && kind === 'damaged') return
+    const isKept = before === 'full' ? kind !== 'moved' : before && kind === 'damaged'
+    if (this.#hasMoved || isKept) return
     if (before !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
     this.#problem = { kind, detail }
   }
@@ -193,7 +199,7 @@ export class Writer {
   }
 
   async #request(request: Request): Promise<Reply> {
-    if (this.isDead) return { failure: { kind: 'fatal', detail: 'the disk has failed' } }
+    if (this.isDead) return { failure: DEAD }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return new Promise<Reply>((resolve) => {
       this.#thread ??= this.#start()

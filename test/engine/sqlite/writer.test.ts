@@ -13,6 +13,7 @@ let deaths = 0
 let clock = 0
 let threads: TestedThread[] = []
 let isMoved = false
+let lookAtFiles = () => isMoved
 let saveLog = () => true
 
 class TestedThread {
@@ -48,6 +49,7 @@ beforeEach(() => {
   events = []
   deaths = 0
   isMoved = false
+  lookAtFiles = () => isMoved
   saveLog = () => true
   answer = () => ({})
 })
@@ -69,7 +71,7 @@ async function pass(milliseconds: number): Promise<void> {
   }
 }
 
-const files = { isMoved: () => isMoved, saveLog: () => saveLog() }
+const files = { isMoved: () => lookAtFiles(), saveLog: () => saveLog() }
 const daemonWriter = () =>
   new Writer(
     'plants.db',
@@ -228,9 +230,46 @@ test('a daemon ends if the log of a moved database cannot be saved', async () =>
   expect(deaths).toBe(1)
 })
 
+test.each(['before', 'after'])(
+  'a daemon ends if its files cannot be looked at %s a commit, and acknowledges nothing',
+  async (when) => {
+    const writer = daemonWriter()
+    const fail = () => {
+      lookAtFiles = () => {
+        throw new Error('EIO: i/o error')
+      }
+    }
+    if (when === 'before') fail()
+    answer = () => {
+      fail()
+      return {}
+    }
+    let ended = 0
+    writer.commit([create(1)]).finally(() => {
+      ended += 1
+    })
+    await settled()
+
+    expect({ ended, deaths, events, sent: requests.length }).toEqual({
+      ended: 0,
+      deaths: 1,
+      events: ['error storage-failed'],
+      sent: when === 'before' ? 0 : 1,
+    })
+    lookAtFiles = () => isMoved
+    const command = commandWriter()
+    expect(await errorOf(command.commit([create(1)]))).toEndWith(
+      'may or may not be on disk: run it again',
+    )
+  },
+)
+
 test('damage is noted once, and is no problem for the other writes of its batch', async () => {
   const writer = daemonWriter()
-  answer = () => ({ outcomes: [{ error: 'storage failed' }, 'done'], damage: 'page 7' })
+  answer = () => ({
+    outcomes: [{ error: 'storage failed' }, 'done'],
+    damage: { kind: 'damaged', detail: 'page 7' },
+  })
   await writer.commit([create(1), create(2)])
   answer = () => failing('damaged')
   expect(await errorOf(writer.commit([create(1)]))).toContain('a page of the database is damaged')
