@@ -5,7 +5,7 @@ import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { beginFile } from '../../files/replace-file'
-import { descriptorOf, kindAt, pathToWrite } from '../../files/resolve-path'
+import { descriptorOf, kindAt, pathToWrite, statOf } from '../../files/resolve-path'
 import {
   EXPORT_FORMATS,
   type ExportFormat,
@@ -140,8 +140,8 @@ async function runExport(context: CommandContext): Promise<number> {
       const target = { fd: fd ?? STANDARD_OUTPUT, [Symbol.dispose]() {} }
       return report(await exportTo(() => target, 'once'))
     }
-    // A device or a pipe is written directly; a file is replaced when complete.
-    if (kindAt(path) === 'not a regular file') {
+    // A device or a pipe is written directly; a file is replaced when complete, unless another process has it open.
+    if (kindAt(path) === 'not a regular file' && !statOf(path)?.isFile()) {
       const target = pathToWrite(path, files)
       return report(await exportTo(() => openDescriptor(target, 'w'), 'once'))
     }

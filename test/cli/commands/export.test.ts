@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { hasScript, onTerminal, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, program, runProgram } from '../../harness/daemon'
 import { CSV_HEADER, OTHER_CELLS } from '../../harness/fields'
@@ -48,6 +48,20 @@ test.each([
   expect(
     Number(/^exported (\d+) plants; the reader closed the pipe$/m.exec(err)?.[1]),
   ).toBeLessThan(20_000)
+})
+
+test('export leaves a file alone that is named as the open file of another process', async () => {
+  using folder = storeFolder()
+  await folder.fill(2)
+  const file = folder.file('notes')
+  writeFileSync(file, 'a note')
+  const other = Bun.spawn(['sleep', '60'], { stdin: Bun.file(file) })
+
+  const { err, code } = await folder.run(['export', `/proc/${other.pid}/fd/0`, '--format', 'csv'])
+
+  other.kill()
+  expect(err).toContain(`/proc/${other.pid}/fd/0 is not a regular file; name a file`)
+  expect({ code, note: readFileSync(file, 'utf8') }).toEqual({ code: 2, note: 'a note' })
 })
 
 test.each([
