@@ -16,7 +16,10 @@ export function describeMiscount(
   stored: number,
   recount: string,
 ): string[] {
-  if (recorded === null) return ['the number of plants must be recorded once; restore a backup']
+  if (recorded === null)
+    return [
+      'the number of plants is not recorded once; export the plants, and import them into a new database',
+    ]
   if (recorded === stored) return []
   return [
     `the recorded number of plants is ${recorded}, but ${stored} are stored; to correct it, run ${recount}`,

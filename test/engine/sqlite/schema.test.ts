@@ -67,7 +67,7 @@ test('check finds that the number of plants is not recorded', async () => {
   folder.edit('DELETE FROM change_log')
 
   expect(refusalOf(await folder.run(['check']))).toEndWith(
-    'the number of plants must be recorded once; restore a backup',
+    'the number of plants is not recorded once; export the plants, and import them into a new database',
   )
 })
 

@@ -151,7 +151,7 @@ test('find a wrong number of plants with check, and name the fix', async (server
   await server.query(recount, 'counted')
   expect((await runOn(url, ['check'])).out).toStartWith(`ok: ${plantCount} plants, `)
   await server.query('DELETE FROM plant_count', 'counted')
-  expect((await runOn(url, ['check'])).err).toContain('must be recorded once; restore a backup')
+  expect((await runOn(url, ['check'])).err).toContain('is not recorded once; export the plants')
 })
 
 test('find a plant missing from its index with check', async (server) => {
