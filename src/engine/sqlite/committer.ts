@@ -11,7 +11,7 @@ import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row
 import { decide, isPlantWrite, type State } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
-import { CACHE, connect } from './connection'
+import { CACHE, connect, prepareOrClose } from './connection'
 import { type Failure, toError, toFailure } from './errors'
 import type { CheckpointRow } from './files'
 import { guardSchema } from './schema'
@@ -95,9 +95,11 @@ function prepareBatch(db: Database) {
   return (batch: readonly Write[]): Reply => {
     const entries: NewEntry[] = []
     const outcomes = batch.map((write) => apply(write, entries))
-    const created = entries.filter(({ before }) => before === null).length
-    const deleted = entries.filter(({ after }) => after === null).length
-    if (created !== deleted) count.run(created - deleted)
+    const growth = entries.reduce(
+      (sum, { before, after }) => sum + Number(!before) - Number(!after),
+      0,
+    )
+    if (growth !== 0) count.run(growth)
     const cursor = changeLog.add(entries)
     return outcomes.every((outcome) => outcome === DONE) ? { cursor } : { outcomes, cursor }
   }
@@ -145,9 +147,8 @@ function rollBack(db: Database): void {
   }
 }
 
-/** Opens what commits the batches of one database, one at a time. Its calls block until the disk confirms. */
-export function openCommitter(path: string) {
-  const db = connect(path)
+/** Prepares what commits the batches of one database, one at a time. Its calls block until the disk confirms. */
+function prepareCommitter(db: Database) {
   db.run('PRAGMA journal_size_limit = 33554432')
   const write = prepareTransaction(db)
   const end = db.query('COMMIT')
@@ -208,6 +209,9 @@ function refusalOf(failure: Failure): Outcome {
   const { error, message } = toError(failure)
   return { error, message }
 }
+
+/** Opens a database to commit to. Each failure of it is tried again, so nothing may stay open. */
+export const openCommitter = (path: string) => prepareOrClose(connect(path), prepareCommitter)
 
 let committer: ReturnType<typeof openCommitter> | undefined
 

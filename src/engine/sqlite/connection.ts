@@ -3,9 +3,9 @@
 import { Database } from 'bun:sqlite'
 
 /** Prepares a connection. Closes it on failure: SQLite would keep the file open, and leave a WAL beside it. */
-export function prepareOrClose<T>(db: Database, prepare: () => T): T {
+export function prepareOrClose<T>(db: Database, prepare: (db: Database) => T): T {
   try {
-    return prepare()
+    return prepare(db)
   } catch (error) {
     db.close(true)
     throw error
@@ -32,8 +32,8 @@ export function setPragmas(db: Database): void {
  * that `close(true)` can finalize them: with one left, SQLite keeps the file and its locks.
  */
 export function connect(path: string): Database {
-  const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
-  return prepareOrClose(db, () => {
+  const options = { readwrite: true, create: false, safeIntegers: true }
+  return prepareOrClose(new Database(path, options), (db) => {
     setPragmas(db)
     // A commit is on disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')

@@ -59,7 +59,7 @@ export function watchFiles(db: Database) {
     /**
      * Copies the WAL that this process still holds into the database, after a file was moved or removed. False if a
      * reader of an old state prevents that. A WAL that is in place is left alone if it is another program's, or there
-     * may be another index of it; and at the end, if this connection is the last to close.
+     * may be another index of it; closing this connection leaves it alone, too.
      */
     saveLog(): boolean {
       // Otherwise closing would truncate it.

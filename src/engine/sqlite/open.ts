@@ -156,15 +156,14 @@ export function openFile(database: string, access: Access): OpenedFile {
 
 /** Creates or upgrades the schema, and begins or ends the change log. Throws SQLITE_BUSY if the database is locked. */
 function connectAtOnce(file: OpenedFile, storeUser: StoreUser): Database {
-  const db = connect(file.path)
-  return prepareOrClose(db, () => {
+  return prepareOrClose(connect(file.path), (db) => {
     createSchema(db, storeUser.holdsLock)
     db.run('PRAGMA journal_mode = WAL')
     const entries = keepChanges(db, storeUser.keepChanges)
     if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
     // SQLite creates the WAL at the next read. It must exist to be watched.
     schemaVersion(db)
-    // By a restore.
+    // A restore may have replaced it meanwhile.
     requireInPlace(file)
     db.run(LOCK_PATIENCE)
     return db

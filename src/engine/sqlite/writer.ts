@@ -23,8 +23,6 @@ const MOVED: Failure = {
     'the database, its -wal or its -shm was moved, replaced or removed; put it back, and restart plantstore',
 }
 
-const DEAD: Failure = { kind: 'fatal', detail: 'the disk has failed' }
-
 /** The events of the log at the beginning of a problem. */
 const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
   stalled: ['error', 'disk-stalled'],
@@ -33,12 +31,11 @@ const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
   moved: ['error', 'database-moved'],
   damaged: ['error', 'database-damaged'],
 }
-const OTHER = ['error', 'cannot-write'] as const
 
 /** The thread that commits to one database. */
 export class Writer {
-  /** True once the disk has failed: this process must end, and close nothing. */
-  isDead = false
+  /** The failure of the disk, if it has failed: this process must end, and close nothing. */
+  death: Failure | null = null
   isClosed = false
   /** The cursor of the last entry of the change log that a commit has added. */
   lastCursor: string | undefined
@@ -98,7 +95,7 @@ export class Writer {
     if (reply.failure) throw await this.#fail(reply.failure)
     // The commit comes back with the file, or not.
     if (this.isMoved()) throw await this.#fail(MOVED, true)
-    if (this.isDead) throw await this.#fail(DEAD)
+    if (this.death) throw await this.#fail(this.death)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
     if (reply.damage) this.note(reply.damage)
     // A smaller write may fit on a full disk: what it refused is rehearsed.
@@ -139,7 +136,8 @@ export class Writer {
     const before = this.#problem?.kind
     const isKept = before === 'full' ? kind !== 'moved' : before && kind === 'damaged'
     if (this.#hasMoved || isKept) return
-    if (before !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
+    if (before !== kind)
+      this.storeUser.log(...(EVENTS[kind] ?? ['error', 'cannot-write']), { detail })
     this.#problem = { kind, detail }
   }
 
@@ -175,9 +173,8 @@ export class Writer {
 
   #die(detail: string): void {
     // A failed checkpoint may be followed by a failed commit.
-    if (this.isDead) return
-    this.isDead = true
-    clearInterval(this.#timer)
+    if (this.death) return
+    this.death = { kind: 'fatal', detail: `the disk has failed: ${detail}` }
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return
     log('error', 'storage-failed', {
@@ -199,7 +196,7 @@ export class Writer {
   }
 
   async #request(request: Request): Promise<Reply> {
-    if (this.isDead) return { failure: DEAD }
+    if (this.death) return { failure: this.death }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return new Promise<Reply>((resolve) => {
       this.#thread ??= this.#start()

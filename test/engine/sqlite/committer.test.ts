@@ -6,6 +6,7 @@ import type { CheckpointRow } from '../../../src/engine/sqlite/files'
 import { createSchema } from '../../../src/engine/sqlite/schema'
 import { toRow } from '../../../src/plant/row'
 import { temporaryFolder } from '../../harness/folder'
+import { openFiles } from '../../harness/open-files'
 
 let beforeCommit = () => {}
 afterEach(() => {
@@ -40,6 +41,18 @@ function openTested(path: string) {
 
 const creates = (id: bigint) =>
   [{ kind: 'create', row: toRow({ id, name: 'Fern' }), origin: null }] as const
+
+test('a database whose committer cannot be prepared is closed', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  using db = new Database(path)
+  createSchema(db)
+  db.run('DROP TABLE tokens')
+  db.close(true)
+
+  expect(() => openCommitter(path)).toThrow('no such table: tokens')
+  expect(openFiles(path)).toEqual([])
+})
 
 const sqliteError = (code: string, message: string) => Object.assign(new Error(message), { code })
 
