@@ -1,7 +1,6 @@
 // The HTTP interface: the routes, and everything that they share.
 
 import { InDoubtError, RequestError } from '../request-errors'
-import { answerError, toRequestError } from './answers/errors'
 import { createDiscarder } from './bodies/refused-body'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'
 import type { AppDeps } from './deps'
@@ -9,6 +8,7 @@ import type { Routed } from './elysia'
 import { type Exchange, newApp, sentId } from './exchange'
 import { openapi } from './openapi'
 import { logRequest } from './request-log'
+import { errorResponse, toRequestError } from './responses/errors'
 import { createRouteDeps, type RouteDeps } from './route-deps'
 import { changes } from './routes/changes'
 import { changedPlant, onePlant } from './routes/one-plant'
@@ -18,21 +18,21 @@ import { newPlants, storedPlants } from './routes/plants'
 import { tags } from './routes/tags'
 import { authenticate } from './tokens/auth'
 
-// The status in logs and metrics, as in nginx's; no client receives this answer.
+// The status in logs and metrics, as in nginx's; no client receives this response.
 const CLIENT_GONE = 499
 
 const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Refuses a request that no route takes. A browser's preflight has no token, and uses a method that no path has. */
 function refuseRoute({ cors }: AppDeps, request: Routed): Response {
-  const preflight = cors?.answerPreflight(request)
+  const preflight = cors?.preflightResponse(request)
   if (preflight) return preflight
   const { allow } = request
   if (allow === undefined) throw new RequestError('no such path')
   throw new RequestError('method not allowed', undefined, { headers: { allow } })
 }
 
-/** Returns the functions that count, log and complete each answer. */
+/** Returns the functions that count, log and complete each response. */
 function createObserver(deps: RouteDeps) {
   const { metrics, log, stopping, store, cors, hsts, now } = deps
   const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes, deps.budget)
@@ -46,7 +46,7 @@ function createObserver(deps: RouteDeps) {
     const cursor = !isUnread && response.ok && store.changeLog?.lastCursor?.()
     if (cursor) response.headers.set(CURSOR_HEADER, cursor)
     cors?.expose(request, response)
-    // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
+    // Bun adds a date to every other response (RFC 9110, section 6.6.1).
     if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (hsts !== null)
       response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
@@ -60,7 +60,7 @@ function createObserver(deps: RouteDeps) {
     const refusal = toRequestError(error, log)
     const isRead = await discardRest(exchange)
     const isGone = refusal.error === 'busy' && exchange.request.signal.aborted
-    const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
+    const response = isGone ? new Response(null, { status: CLIENT_GONE }) : errorResponse(refusal)
     if (!isRead) response.headers.set('connection', 'close')
     observe(exchange, response)
     return response
@@ -110,7 +110,7 @@ export function createApp(appDeps: AppDeps) {
       })
       .onError(async ({ request, exchange, error }) => {
         if (!(error instanceof InDoubtError)) return await refuse(exchange, error)
-        // Closes the connection without an answer. On a unix socket, that takes as long as for an idle one.
+        // Closes the connection without a response. On a unix socket, that takes as long as for an idle one.
         deps.timeOut(request, 1)
         return await new Promise<never>(() => {})
       })

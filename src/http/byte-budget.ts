@@ -1,13 +1,13 @@
-// Limits the bytes held for clients: bodies being read, refused bodies, and unread answers. Bun keeps answers in memory,
+// Limits the bytes held for clients: bodies being read, refused bodies, and unread responses. Bun keeps these in memory,
 // beyond the buffers of the kernel.
 
 import { RequestError } from '../request-errors'
 
-/** Bytes up to which a body or an answer is not counted: a connection has one (`memory-unread-short` of test:faults). */
+/** Bytes up to which a body or a response is not counted: a connection has one (`memory-unread-short` of test:faults). */
 export const SHORT_BYTES = 4 * 1024
 const LONG_BYTES = 64 * 1024
 const LIMIT_BYTES = 32 * 1024 * 1024
-// The shares of the limit. Bodies and long answers leave room for pages of 1000 ordinary plants and the metrics, and
+// The shares of the limit. Bodies and long responses leave room for pages of 1000 ordinary plants and the metrics, and
 // refused bodies, which need no token, leave room for both.
 const LONG_SHARE = 0.75
 const REFUSED_SHARE = 0.5
@@ -15,7 +15,7 @@ const REFUSED_SHARE = 0.5
 const tooMany = () =>
   new RequestError('busy', 'busy: too many large bodies or unread responses; retry shortly')
 
-/** The bytes held for one body or one answer. */
+/** The bytes held for one body or one response. */
 export type Holding = Disposable & {
   /** Holds more of a body. Throws `busy` if there is no room. */
   add(bytes: number): void

@@ -50,17 +50,17 @@ export function createCors(text: string) {
   }
 
   return {
-    /** Allows the requesting page to read the answer, even a refusal. */
+    /** Allows the requesting page to read the response, even a refusal. */
     expose(request: Request, { headers }: Response): void {
-      // Even without an origin: a cache must not serve that answer to a page.
+      // Even without an origin: a cache must not serve that response to a page.
       headers.append('vary', 'Origin')
       const origin = allowedOf(request)
       if (origin === null) return
       headers.set('access-control-allow-origin', origin)
       if (request.method !== 'OPTIONS') headers.set('access-control-expose-headers', EXPOSED)
     },
-    /** The answer to a browser's preflight; null for any other request. */
-    answerPreflight(request: Request): Response | null {
+    /** The response to a browser's preflight; null for any other request. */
+    preflightResponse(request: Request): Response | null {
       const isPreflight =
         request.method === 'OPTIONS' &&
         request.headers.has('access-control-request-method') &&

@@ -53,6 +53,6 @@ export type AppDeps = {
   readonly hsts: number | null
   /** The files of the console and the reference; null if they are disabled. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
-  /** Aborted when the daemon stops: answers then close their connections. */
+  /** Aborted when the daemon stops: responses then close their connections. */
   readonly stopping: AbortSignal
 }

@@ -4,12 +4,12 @@ import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
 import { CANNOT_READ, ERRORS, type ErrorName } from '../request-errors'
-import { answerBlob } from './answers/answer'
-import { ERROR_HEADERS, statusOf } from './answers/errors'
 import { JSON_TYPE, mediaTypesOf } from './bodies/body'
 import { isOfPlants } from './conditions/await-change'
 import { type DescribedRoute, describedRoutes } from './elysia'
 import type { App } from './exchange'
+import { ERROR_HEADERS, statusOf } from './responses/errors'
+import { blobResponse } from './responses/forms'
 import { CONDITIONS, type HeaderName, headers } from './routes/describe'
 import { ErrorBody } from './routes/schemas'
 
@@ -87,12 +87,13 @@ const messageTo = ({ method, detail }: DescribedRoute, error: ErrorName): string
     ? CANNOT_READ
     : ERRORS[error].message
 
-/** The answer to the refusals of one status. */
+/** The response to the refusals of one status. */
 function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
   const names = errors.flatMap((error) => Object.keys(ERROR_HEADERS[error] ?? {})) as HeaderName[]
-  if (errors.includes('unsupported type')) names.push('accept-encoding')
-  if (errors.includes('unsupported type') && mediaTypesOf(route.body).length > 1)
-    names.push('accept-patch')
+  if (errors.includes('unsupported type')) {
+    names.push('accept-encoding')
+    if (mediaTypesOf(route.body).length > 1) names.push('accept-patch')
+  }
   const examples = errors.map((error) => {
     const { number } = ERRORS[error]
     const message = messageTo(route, error)
@@ -106,12 +107,12 @@ function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
 }
 
 function linksOf({ query, detail: { operationId, links = [] } }: DescribedRoute): Json {
-  const link = (operationId: string | undefined, parameters: Json) => ({ operationId, parameters })
-  const byId = links.map((name) => [name, link(name, { id: '$request.body#/id' })])
+  const parameters = { id: '$request.body#/id' }
+  const byId = links.map((name) => [name, { operationId: name, parameters }])
   const hasPages = query && 'after' in query.properties
   return {
     ...Object.fromEntries(byId),
-    ...(hasPages && { nextPage: link(operationId, { after: '$response.body#/next' }) }),
+    ...(hasPages && { nextPage: { operationId, parameters: { after: '$response.body#/next' } } }),
   }
 }
 
@@ -129,10 +130,10 @@ function success(route: DescribedRoute, body: t.TSchema | readonly t.TSchema[] |
 }
 
 function responsesOf(route: DescribedRoute): Json {
-  const answers = Object.entries(route.detail.answers?.() ?? {})
+  const successes = Object.entries(route.detail.successes?.() ?? {})
   const refusals = [...Map.groupBy(refusalsOf(route), statusOf)]
   return {
-    ...Object.fromEntries(answers.map(([status, body]) => [status, success(route, body)])),
+    ...Object.fromEntries(successes.map(([status, body]) => [status, success(route, body)])),
     ...Object.fromEntries(refusals.map(([status, errors]) => [status, refusal(route, errors)])),
     '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
   }
@@ -218,14 +219,14 @@ export function openapi(app: App) {
     '/openapi.json',
     ({ request }) => {
       blobs ??= make()
-      return answerBlob(request, blobs.plain, blobs.gzip)
+      return blobResponse(request, blobs.plain, blobs.gzip)
     },
     {
       detail: {
         operationId: 'openapi',
         summary: 'Read this description',
         security: [],
-        answers: () => ({
+        successes: () => ({
           200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),
         }),
       },

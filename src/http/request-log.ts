@@ -7,7 +7,7 @@ import type { Exchange } from './exchange'
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-/** Logs a request, if requests are logged, and adds its id to the answer. */
+/** Logs a request, if requests are logged, and adds its id to the response. */
 export function logRequest(
   log: Log,
   { request, record, token }: Exchange,

@@ -1,11 +1,11 @@
 // What the routes share.
 
-import { createAnswers } from './answers/answers'
 import { createBodies } from './bodies/body'
 import { createByteBudget } from './byte-budget'
 import type { AppDeps } from './deps'
 import { createOptionsOf } from './exchange'
 import { Followers } from './feed/followers'
+import { createResponder } from './responses/respond'
 
 export type RouteDeps = ReturnType<typeof createRouteDeps>
 
@@ -15,7 +15,7 @@ export function createRouteDeps(appDeps: AppDeps) {
   return {
     ...appDeps,
     budget,
-    answers: createAnswers(budget, timeOut),
+    ...createResponder(budget, timeOut),
     bodies: createBodies(maxBodyBytes, budget),
     followers: new Followers({ ...appDeps, budget }),
     optionsOf: createOptionsOf(appDeps),

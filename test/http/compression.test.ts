@@ -1,6 +1,6 @@
 // Long answers are compressed where the client accepts it (RFC 9110, section 12.5.3).
 import { beforeAll, expect, test } from 'bun:test'
-import { choose } from '../../src/http/answers/accept'
+import { choose } from '../../src/http/responses/accept'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 

@@ -2,14 +2,14 @@
 
 import type { AnyElysia } from 'elysia'
 import { codeOf, messageOf, OpenError } from '../../errors'
-import { UNREAD_SECONDS } from '../../http/answers/answers'
-import { answerError, toRequestError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
+import { errorResponse, toRequestError } from '../../http/responses/errors'
+import { UNREAD_SECONDS } from '../../http/responses/respond'
 import type { Log } from '../../log'
 
 // Only a backstop, as Bun's own 413 has no body: the app itself refuses bodies beyond its limit.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
-// Bun's idle timeout: from the first byte of a request to its last, until the answer, and while nothing is sent.
+// Bun's idle timeout: from the first byte of a request to its last, until the response, and while nothing is sent.
 // The first head on a TCP connection has only 10 seconds, which Bun has fixed.
 const REQUEST_SECONDS = 60
 // Busy clients send their next request within this time, even with pauses of some 10 ms, or on a busy machine.
@@ -75,7 +75,7 @@ export function listen(
   }
 }
 
-/** Resolves once no more requests come in: clients that wait for an answer send none. */
+/** Resolves once no more requests come in: clients that wait for a response send none. */
 async function untilQuiet(server: Bun.Server<unknown>): Promise<void> {
   const startedAt = performance.now()
   let maxPending = 0
@@ -132,7 +132,7 @@ function serve(
       // (oven-sh/bun#43816).
       idleTimeout: ('unix' in address ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
-      error: (error) => answerError(toRequestError(error, log)),
+      error: (error) => errorResponse(toRequestError(error, log)),
       routes,
     })
   } catch (error) {

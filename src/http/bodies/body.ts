@@ -82,7 +82,7 @@ export function createBodies(limit: number, budget: ByteBudget) {
 
   return {
     /**
-     * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the answer,
+     * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the response,
      * except with GET and HEAD.
      */
     none: {

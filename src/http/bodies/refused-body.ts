@@ -21,8 +21,8 @@ export type Sent = Pick<Exchange, 'request' | 'headers'>
 
 /**
  * Returns a reader of the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without
- * a byte. With `Connection: close`, which nginx sends, Bun closes the connection right after the answer. A client that
- * is still sending would see a reset instead of the answer. Bun exposes no body of a GET or a HEAD. After the answer,
+ * a byte. With `Connection: close`, which nginx sends, Bun closes the connection right after the response. A client that
+ * is still sending would see a reset instead of the response. Bun exposes no body of a GET or a HEAD. After the response,
  * Bun reads the rest of an unread body without any limit.
  */
 export function createDiscarder(limit: number, budget: ByteBudget) {
@@ -40,7 +40,7 @@ export function createDiscarder(limit: number, budget: ByteBudget) {
   }
 
   const isChunked = ({ headers }: Sent): boolean => headers['transfer-encoding'] !== undefined
-  /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
+  /** True if Bun may read the rest of a request's body after the response: its end is known and near. */
   const isShort = (sent: Sent): boolean =>
     !isChunked(sent) && Number(sent.headers['content-length'] ?? 0) <= longest
 
@@ -82,7 +82,7 @@ async function discard(
     }
     return false
   } catch {
-    // The client has disconnected, and needs no answer.
+    // The client has disconnected, and needs no response.
     return true
   } finally {
     clearTimeout(quiet)

@@ -5,10 +5,10 @@ import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import type { App } from '../exchange'
 
-/** In the answer to a change: its cursor. In a request to a replica: the change that the answer must include. */
+/** In the response to a change: its cursor. In a request to a replica: the change that the response must include. */
 export const CURSOR_HEADER = 'plantstore-cursor'
 
-/** True for the routes whose answers show plants or their changes. */
+/** True for the routes whose responses show plants or their changes. */
 export const isOfPlants = (route: string): boolean => /^\/(plants|tags)/.test(route)
 
 const PATIENCE_MS = 1000
@@ -45,7 +45,7 @@ export function awaitChange(store: Store) {
     }
   }
 
-  // The primary has every change that it has answered.
+  // The primary has every change that it has acknowledged.
   if (!store.stats().replica) return (app: App) => app
   return (app: App) =>
     app.onTransform(async ({ headers, request, route }) => {

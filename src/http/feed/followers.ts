@@ -6,10 +6,10 @@ import { MAX_ENTRIES } from '../../change-log/entry'
 import { toJson } from '../../plant/json'
 import { RequestError } from '../../request-errors'
 import { isValid, type Token } from '../../token/token'
-import { JSON_FIELDS } from '../answers/answer'
-import { UNREAD_SECONDS } from '../answers/answers'
 import type { ByteBudget } from '../byte-budget'
 import type { AppDeps } from '../deps'
+import { JSON_FIELDS } from '../responses/forms'
+import { UNREAD_SECONDS } from '../responses/respond'
 import { findToken } from '../tokens/auth'
 
 /** The media type of a stream of events. */

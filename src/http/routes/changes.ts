@@ -3,11 +3,11 @@
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { toJson } from '../../plant/json'
 import { RequestError } from '../../request-errors'
-import { choose } from '../answers/accept'
 import { JSON_TYPE } from '../bodies/body'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import { EVENTS } from '../feed/followers'
+import { choose } from '../responses/accept'
 import type { RouteDeps } from '../route-deps'
 import {
   ChangeEvents,
@@ -26,15 +26,15 @@ const optionsOf = ({ limit, after }: HistoryList, { signal }: Request) => ({
   signal,
 })
 
-export function changes({ store, answers, followers }: RouteDeps) {
+export function changes({ store, respondZipped, followers }: RouteDeps) {
   function changeLogOf(): ChangeLog {
     if (!store.changeLog) throw new RequestError('no change log')
     return store.changeLog
   }
 
-  function answerPage(request: Request, { entries, next = null }: Page): Response {
+  function pageResponse(request: Request, { entries, next = null }: Page): Response {
     const text = JSON.stringify({ changes: entries.map(toJson), next })
-    return answers.answerZipped(request, text)
+    return respondZipped(request, text)
   }
 
   return (app: App) =>
@@ -45,7 +45,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
           const changeLog = changeLogOf()
           const isStream = choose(headers.accept, [JSON_TYPE, EVENTS]) === EVENTS
           if (!token || !isStream)
-            return answerPage(request, await changeLog.read(optionsOf(query, request)))
+            return pageResponse(request, await changeLog.read(optionsOf(query, request)))
           const after = headers['last-event-id'] || query.after
           return await followers.follow(changeLog, after, request, token)
         },
@@ -56,28 +56,28 @@ export function changes({ store, answers, followers }: RouteDeps) {
             summary: 'List or follow changes',
             description:
               'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
-            answers: () => ({ 200: [ChangePage, ChangeEvents] }),
+            successes: () => ({ 200: [ChangePage, ChangeEvents] }),
           },
         },
       )
       .get(
         '/plants/history',
         async ({ request, query }) =>
-          answerPage(request, await changeLogOf().history(null, optionsOf(query, request))),
+          pageResponse(request, await changeLogOf().history(null, optionsOf(query, request))),
         {
           ...queryOf(HistoryList),
           detail: {
             operationId: 'listHistory',
             summary: 'List changes, newest first',
             description: 'As far back as the change log goes.',
-            answers: () => ({ 200: HistoryPage }),
+            successes: () => ({ 200: HistoryPage }),
           },
         },
       )
       .get(
         '/plants/:id/history',
         async ({ request, params: { id }, query }) =>
-          answerPage(request, await changeLogOf().history(BigInt(id), optionsOf(query, request))),
+          pageResponse(request, await changeLogOf().history(BigInt(id), optionsOf(query, request))),
         {
           params: PlantPath,
           ...queryOf(HistoryList),
@@ -85,7 +85,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
             operationId: 'history',
             summary: 'List the changes of a plant',
             description: 'The newest first; even of a deleted plant.',
-            answers: () => ({ 200: HistoryPage }),
+            successes: () => ({ 200: HistoryPage }),
           },
         },
       )

@@ -1,4 +1,4 @@
-// The routes' descriptions of their answers, for OpenAPI.
+// The routes' descriptions of their responses, for OpenAPI.
 
 import * as t from '@sinclair/typebox'
 import type { ErrorName } from '../../request-errors'
@@ -10,7 +10,7 @@ declare module 'elysia/types' {
      * The successes by their status: the schemas of the body, one for each media type, or a description without a body.
      * A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`).
      */
-    answers?: () => Readonly<Record<number, t.TSchema | readonly t.TSchema[] | string>>
+    successes?: () => Readonly<Record<number, t.TSchema | readonly t.TSchema[] | string>>
     /** The headers of a success. */
     headers?: readonly HeaderName[]
     /** The operations that take the id of the body. */
@@ -46,7 +46,7 @@ const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS
 
-/** The headers of an answer. */
+/** The headers of a response. */
 export const headers = (names: readonly HeaderName[] = []) =>
   Object.fromEntries(
     names.map((name) => {

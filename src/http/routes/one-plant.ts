@@ -4,9 +4,9 @@ import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import { charactersOf, type Int64, Plant, PlantPatch, Replacement } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
-import { JSON_HEADERS, notModified } from '../answers/answer'
 import { readPrecondition } from '../conditions/precondition'
 import type { App, Exchange } from '../exchange'
+import { JSON_HEADERS, notModified } from '../responses/forms'
 import type { RouteDeps } from '../route-deps'
 import { STORED_PLANT } from './describe'
 import { PlantPath } from './schemas'
@@ -28,17 +28,17 @@ function putError(error: unknown): unknown {
   return isTaken ? new RequestError('precondition failed') : error
 }
 
-// Each answer copies them: cheaper than headers that JavaScript sees, one object for each answer.
+// Each response copies them: cheaper than headers that JavaScript sees, one object for each response.
 const TAGGED_HEADERS = new Headers(JSON_HEADERS)
 
-function answerPlant(
-  { answers }: RouteDeps,
+function plantResponse(
+  { respond }: RouteDeps,
   request: Request,
   plant: Plant,
   { json = JSON.stringify(toJson(plant)), etag = entityTagOf(plant, json), status = 200 } = {},
 ): Response {
   TAGGED_HEADERS.set('etag', etag)
-  return answers.answer(request, json, TAGGED_HEADERS, status)
+  return respond(request, json, TAGGED_HEADERS, status)
 }
 
 const conditionally = ({ optionsOf }: RouteDeps, exchange: Exchange) => ({
@@ -60,7 +60,7 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
         // RFC 9110, section 13.2.2: If-Match is checked first.
         if (ifMatch && !isAmong(ifMatch, etag)) throw new RequestError('precondition failed')
         if (ifNoneMatch && isAmong(ifNoneMatch, etag)) return notModified(etag)
-        return answerPlant(deps, request, plant, { json, etag })
+        return plantResponse(deps, request, plant, { json, etag })
       },
       {
         params: PlantPath,
@@ -70,7 +70,10 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
           description: 'Sees every change that was acknowledged before.',
           refusals: STORED_PLANT,
           headers: ['etag'],
-          answers: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
+          successes: () => ({
+            200: Plant,
+            304: 'If-None-Match names the entity tag of the plant.',
+          }),
         },
       },
     )
@@ -85,7 +88,7 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
         await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
           throw putError(error)
         })
-        return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
+        return plantResponse(deps, request, plant, { status: isNew ? 201 : 200 })
       },
       {
         ...deps.bodies.json(Replacement),
@@ -97,7 +100,7 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
             'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
           refusals: STORED_PLANT,
           headers: ['etag'],
-          answers: () => ({ 200: Plant, 201: Plant }),
+          successes: () => ({ 200: Plant, 201: Plant }),
         },
       },
     )
@@ -114,10 +117,10 @@ export const changedPlant = (deps: RouteDeps) => (app: App) =>
         const id = idOf(params, body)
         const { id: _id, ...texts } = body
         const options = conditionally(deps, exchange)
-        // Read for its length: a short patch may have a long answer, and no change is made without room for it.
+        // Read for its length: a short patch may have a long response, and no change is made without room for it.
         const before = await deps.store.readPlant(id)
         using _ = deps.budget.reserve(charactersOf({ ...before, ...texts }) * PATCH_COPIES)
-        return answerPlant(deps, request, await deps.store.patchPlant(id, texts, options))
+        return plantResponse(deps, request, await deps.store.patchPlant(id, texts, options))
       },
       {
         ...deps.bodies.json(PlantPatch),
@@ -129,7 +132,7 @@ export const changedPlant = (deps: RouteDeps) => (app: App) =>
             'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
           refusals: STORED_PLANT,
           headers: ['etag'],
-          answers: () => ({ 200: Plant }),
+          successes: () => ({ 200: Plant }),
         },
       },
     )
@@ -148,7 +151,7 @@ export const changedPlant = (deps: RouteDeps) => (app: App) =>
           summary: 'Delete a plant',
           description: 'Answers once the deletion is durable. The id may be used again.',
           refusals: STORED_PLANT,
-          answers: () => ({ 204: 'The plant is gone.' }),
+          successes: () => ({ 204: 'The plant is gone.' }),
         },
       },
     )

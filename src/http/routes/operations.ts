@@ -4,8 +4,8 @@ import packageJson from '../../../package.json'
 import { COMMIT } from '../../program'
 import { RequestError } from '../../request-errors'
 import type { ReplicaStats, Store } from '../../store'
-import { answerJson } from '../answers/answer'
 import type { App } from '../exchange'
+import { jsonResponse } from '../responses/forms'
 import type { RouteDeps } from '../route-deps'
 import { Health, MetricsText, OwnToken, Status } from './schemas'
 
@@ -22,7 +22,7 @@ export const health =
             error instanceof RequestError ? error.message : undefined,
           )
         })
-        return answerJson({ status })
+        return jsonResponse({ status })
       },
       {
         detail: {
@@ -31,7 +31,7 @@ export const health =
           description: 'For supervisors and load balancers.',
           security: [],
           refusals: ['storage failed'],
-          answers: () => ({ 200: Health }),
+          successes: () => ({ 200: Health }),
         },
       },
     )
@@ -69,7 +69,7 @@ export const status =
           store.countPlants().catch(() => null),
           changeLogOf(store),
         ])
-        return answerJson({
+        return jsonResponse({
           version: packageJson.version,
           commit: COMMIT,
           engine: service.engine,
@@ -90,7 +90,7 @@ export const status =
         detail: {
           operationId: 'readStatus',
           summary: 'Read the state of the service',
-          answers: () => ({ 200: Status }),
+          successes: () => ({ 200: Status }),
         },
       },
     )
@@ -99,7 +99,7 @@ const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /metrics`, for Prometheus. */
 export const metricsPage =
-  ({ store, service, metrics, answers, budget, followers }: RouteDeps) =>
+  ({ store, service, metrics, respondZipped, budget, followers }: RouteDeps) =>
   (app: App) =>
     app.get(
       '/metrics',
@@ -113,9 +113,9 @@ export const metricsPage =
           lastBackupAt: service.lastBackupAt(),
           certificateExpiry: service.certificateExpiry,
         }
-        const answer = answers.answerZipped(request, metrics.render(store.stats(), gauges))
-        answer.headers.set('content-type', TEXT_FORMAT)
-        return answer
+        const response = respondZipped(request, metrics.render(store.stats(), gauges))
+        response.headers.set('content-type', TEXT_FORMAT)
+        return response
       },
       {
         detail: {
@@ -123,7 +123,7 @@ export const metricsPage =
           summary: 'Read the metrics',
           description: 'In the Prometheus text format, version 0.0.4.',
           refusals: ['busy'],
-          answers: () => ({ 200: MetricsText }),
+          successes: () => ({ 200: MetricsText }),
         },
       },
     )
@@ -138,7 +138,7 @@ export const ownToken =
         if (!token) throw new RequestError('no credentials')
         const { name, scope, expiresAt } = token
         const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
-        return answerJson({
+        return jsonResponse({
           name,
           scope,
           ...expires,
@@ -151,7 +151,7 @@ export const ownToken =
           summary: 'Read the rights of the token',
           description:
             'A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
-          answers: () => ({ 200: OwnToken }),
+          successes: () => ({ 200: OwnToken }),
         },
       },
     )

@@ -1,9 +1,9 @@
 // The console and the API reference: files bundled and compressed by the build, and read on request.
 
 import { RequestError } from '../../request-errors'
-import { choose } from '../answers/accept'
 import type { PageFile } from '../deps'
 import type { App } from '../exchange'
+import { choose } from '../responses/accept'
 import type { RouteDeps } from '../route-deps'
 
 const CODINGS = ['br', 'gzip', 'identity'] as const
@@ -73,10 +73,10 @@ export const pages =
   ({ loadPages: load }: RouteDeps) =>
   (app: App) => {
     if (load === null) return app
-    // Each form of a file is cached: answers share the bytes of a blob, so an unread one needs no memory.
+    // Each form of a file is cached: responses share the bytes of a blob, so an unread one needs no memory.
     const blobs = new Map<string, Blob>()
 
-    const answer = async (request: Request, page: string, name: string): Promise<Response> => {
+    const serve = async (request: Request, page: string, name: string): Promise<Response> => {
       const file = (await load()).find((it) => it.page === page && it.name === name)
       if (!file) throw new RequestError('no such path')
       const coding = choose(request.headers.get('accept-encoding'), CODINGS) ?? 'identity'
@@ -101,8 +101,8 @@ export const pages =
     for (const [path, location] of Object.entries(REDIRECTS))
       app.get(path, ({ request }) => redirect(request, location))
     return app
-      .get('/', ({ request }) => answer(request, 'console', 'index.html'))
-      .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
-      .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
-      .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
+      .get('/', ({ request }) => serve(request, 'console', 'index.html'))
+      .get('/console/:file', ({ request, params }) => serve(request, 'console', params.file))
+      .get('/docs', ({ request }) => serve(request, 'docs', 'index.html'))
+      .get('/docs/:file', ({ request, params }) => serve(request, 'docs', params.file))
   }

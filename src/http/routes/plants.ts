@@ -46,7 +46,7 @@ type Batch<Item> = {
 /** Returns the handler of a batch, which is answered with its counts, and the plants that it left alone. */
 const changeAll =
   <Item extends { readonly id: Int64 }>(
-    { answers, optionsOf }: RouteDeps,
+    { respond, optionsOf }: RouteDeps,
     change: (plants: readonly Item[], options: CreateOptions) => Promise<object>,
   ) =>
   async ({ body: { plants }, request, exchange }: Batch<Item>): Promise<Response> => {
@@ -55,20 +55,20 @@ const changeAll =
     const text = JSON.stringify(report, (_, value) =>
       typeof value === 'bigint' ? toJson({ id: value }) : value,
     )
-    return answers.answer(request, text)
+    return respond(request, text)
   }
 
 /** The routes that create plants, or replace them. */
 export const newPlants = (deps: RouteDeps) => {
-  const { store, bodies, answers, optionsOf } = deps
+  const { store, bodies, respond, optionsOf } = deps
   return (app: App) =>
     app
       .post(
         '/plants',
         async ({ body, request, exchange }) => {
           await store.createPlant(body, optionsOf(exchange))
-          // The answer omits the id.
-          return answers.answer(request, JSON.stringify({ ...body, id: undefined }))
+          // The response omits the id.
+          return respond(request, JSON.stringify({ ...body, id: undefined }))
         },
         {
           ...bodies.json(Plant),
@@ -78,7 +78,7 @@ export const newPlants = (deps: RouteDeps) => {
             description: 'Answers once the plant is durable. An id identifies one plant.',
             refusals: ['stored already', 'taken'],
             links: ['readPlant', 'replacePlant', 'patchPlant', 'deletePlant'],
-            answers: () => ({ 200: PlantFields }),
+            successes: () => ({ 200: PlantFields }),
           },
         },
       )
@@ -95,7 +95,7 @@ export const newPlants = (deps: RouteDeps) => {
             summary: 'Create up to 1000 plants, all or none',
             description: 'Answers once all plants are durable.',
             refusals: ['stored already', 'taken'],
-            answers: () => ({ 200: CreateCounts }),
+            successes: () => ({ 200: CreateCounts }),
           },
         },
       )
@@ -106,14 +106,14 @@ export const newPlants = (deps: RouteDeps) => {
           summary: 'Create or replace up to 1000 plants, all or none',
           description:
             'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
-          answers: () => ({ 200: PutCounts }),
+          successes: () => ({ 200: PutCounts }),
         },
       })
 }
 
 /** The routes that change, delete and list plants. */
 export const storedPlants = (deps: RouteDeps) => {
-  const { store, bodies, answers } = deps
+  const { store, bodies, respondZipped } = deps
   return (app: App) =>
     app
       .patch('/plants/batch', changeAll<PlantUpdate>(deps, store.patchPlants), {
@@ -123,7 +123,7 @@ export const storedPlants = (deps: RouteDeps) => {
           summary: 'Create or change up to 1000 plants',
           description:
             'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
-          answers: () => ({ 200: PatchCounts }),
+          successes: () => ({ 200: PatchCounts }),
         },
       })
       .post('/plants/batch-delete', changeAll<Plant>(deps, store.deletePlants), {
@@ -133,7 +133,7 @@ export const storedPlants = (deps: RouteDeps) => {
           summary: 'Delete up to 1000 plants that are as they were sent',
           description:
             'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
-          answers: () => ({ 200: DeleteCounts }),
+          successes: () => ({ 200: DeleteCounts }),
         },
       })
       .get(
@@ -149,7 +149,7 @@ export const storedPlants = (deps: RouteDeps) => {
           )
           const next = page.next === null ? null : String(page.next)
           const text = JSON.stringify({ plants: page.plants.map(toJson), next })
-          return answers.answerZipped(request, text, next)
+          return respondZipped(request, text, next)
         },
         {
           ...queryOf(PlantList),
@@ -158,7 +158,7 @@ export const storedPlants = (deps: RouteDeps) => {
             summary: 'List plants',
             description: 'A search by `name` walks a few thousand plants a page.',
             headers: ['link'],
-            answers: () => ({ 200: PlantPage }),
+            successes: () => ({ 200: PlantPage }),
           },
         },
       )

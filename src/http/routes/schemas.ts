@@ -1,4 +1,4 @@
-// The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
+// The schemas of requests and responses, other than plants. `title` names a schema in the OpenAPI description.
 
 // From TypeBox, like the schemas of plants: an integer of Elysia's also accepts text.
 import * as t from '@sinclair/typebox'
@@ -170,9 +170,9 @@ export const PlantUpdates = closed(itemsOf(PlantUpdate, 'Changes of plants'), {
   error: BATCH_RULE,
 })
 
-// The schemas below only describe answers; they check nothing.
+// The schemas below only describe responses; they check nothing.
 
-const answer = <Fields extends t.TProperties>(title: string, description: string, fields: Fields) =>
+const body = <Fields extends t.TProperties>(title: string, description: string, fields: Fields) =>
   t.Object(fields, { title, description })
 /** `examples`: the first choice by default. */
 const orNull = (schema: t.TSchema, description: string, options: t.SchemaOptions = {}) =>
@@ -189,12 +189,12 @@ const no = (description: string) => t.Boolean({ description, examples: [false] }
 
 const NEXT = 'The `after` of the next page; null on the last one.'
 
-export const PlantPage = answer('PlantPage', 'A page of plants.', {
+export const PlantPage = body('PlantPage', 'A page of plants.', {
   plants: t.Array(Plant, { description: 'Plants in the requested order of ids.' }),
   next: orNull(Cursor, NEXT),
 })
 
-export const TagPage = answer('TagPage', 'A page of tags.', {
+export const TagPage = body('TagPage', 'A page of tags.', {
   tags: t.Array(
     t.Object({ tag: Tag, plants: count('Plants with exactly this tag.', { minimum: 1 }) }),
     { description: 'Tags in the order of their code points.' },
@@ -202,7 +202,7 @@ export const TagPage = answer('TagPage', 'A page of tags.', {
   next: orNull(t.String({ minLength: 1, examples: Tag.examples as string[] }), NEXT),
 })
 
-const Change = answer('Change', 'A change that took effect.', {
+const Change = body('Change', 'A change that took effect.', {
   cursor: LogCursor,
   at: time('The time at which it took effect, in UTC.'),
   action: oneOf(ACTIONS, 'The kind of change that was requested.'),
@@ -218,7 +218,7 @@ const Change = answer('Change', 'A change that took effect.', {
 })
 
 const pageOf = (title: string, order: string, next: t.TSchema) =>
-  answer(title, 'Changes, each exactly once.', {
+  body(title, 'Changes, each exactly once.', {
     changes: t.Array(Change, { description: order }),
     next,
   })
@@ -239,15 +239,15 @@ const idsOf = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description, examples: [[]] })
 const CONFLICTS = idsOf('Plants that are stored with other fields than these, and were left alone.')
 
-export const CreateCounts = answer('Created', 'All plants are durable.', { created: CREATED })
+export const CreateCounts = body('Created', 'All plants are durable.', { created: CREATED })
 
-export const PutCounts = answer('PutCounts', 'All plants are durable.', {
+export const PutCounts = body('PutCounts', 'All plants are durable.', {
   created: CREATED,
   replaced: batchCount('Plants that differed.'),
   unchanged: UNCHANGED,
 })
 
-export const PatchCounts = answer('Patched', 'All changes are durable.', {
+export const PatchCounts = body('Patched', 'All changes are durable.', {
   created: CREATED,
   patched: batchCount('Plants that were changed.'),
   unchanged: UNCHANGED,
@@ -257,13 +257,13 @@ export const PatchCounts = answer('Patched', 'All changes are durable.', {
   ),
 })
 
-export const DeleteCounts = answer('Deleted', 'The plants that matched are gone.', {
+export const DeleteCounts = body('Deleted', 'The plants that matched are gone.', {
   deleted: batchCount('Plants that were deleted.'),
   conflicts: CONFLICTS,
   missing: idsOf('Plants that were not stored.'),
 })
 
-export const OwnToken = answer('OwnToken', 'The rights of the token of a request.', {
+export const OwnToken = body('OwnToken', 'The rights of the token of a request.', {
   name: text(
     'As in the request log; the variable, if the configuration names the token.',
     'laptop',
@@ -276,14 +276,14 @@ export const OwnToken = answer('OwnToken', 'The rights of the token of a request
   changeLog: t.Boolean({ description: 'True if a change log is kept.' }),
 })
 
-export const Health = answer('Health', 'The store can write, or a replica be read.', {
+export const Health = body('Health', 'The store can write, or a replica be read.', {
   status: oneOf(
     ['ok', 'damaged', 'behind'],
     'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
   ),
 })
 
-export const Status = answer('Status', 'The state of the service.', {
+export const Status = body('Status', 'The state of the service.', {
   version: text('The version of the daemon.', packageJson.version),
   commit: text(
     'The commit that it was built from; `unknown` if it runs from source.',
@@ -338,7 +338,7 @@ export const MetricsText = t.String({
   examples: ['plantstore_plants 1\n'],
 })
 
-export const ErrorBody = answer('Error', 'The reason that a request was refused.', {
+export const ErrorBody = body('Error', 'The reason that a request was refused.', {
   error: t.Integer({
     format: 'int32',
     description: 'The HTTP status times 100 plus a count. Its meaning never changes.',

@@ -7,7 +7,7 @@ import { TagList, TagPage } from './schemas'
 
 /** `GET /tags`: each tag with its number of plants. */
 export const tags =
-  ({ store, answers }: RouteDeps) =>
+  ({ store, respondZipped }: RouteDeps) =>
   (app: App) =>
     app.get(
       '/tags',
@@ -15,7 +15,7 @@ export const tags =
         let page = await store.listTags({ limit: Number(limit), after }, request.signal)
         // A loop that tests `next` for a value would end early.
         if (page.next === '') page = await store.listTags({ limit: 2, after }, request.signal)
-        return answers.answerZipped(request, JSON.stringify(page), page.next)
+        return respondZipped(request, JSON.stringify(page), page.next)
       },
       {
         ...queryOf(TagList),
@@ -24,7 +24,7 @@ export const tags =
           summary: 'List tags',
           description: 'Plants without a tag are not counted; the empty tag is one.',
           headers: ['link'],
-          answers: () => ({ 200: TagPage }),
+          successes: () => ({ 200: TagPage }),
         },
       },
     )

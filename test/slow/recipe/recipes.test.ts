@@ -68,9 +68,9 @@ const USE_OF_ERROR: readonly Step[] = [
   },
   {
     file: 'src/http/routes/plants.ts',
-    before: "headers: ['link'],\n            answers: () => ({ 200: PlantPage }),\n",
+    before: "headers: ['link'],\n            successes: () => ({ 200: PlantPage }),\n",
     after:
-      "headers: ['link'],\n            refusals: ['contradictory'],\n            answers: () => ({ 200: PlantPage }),\n",
+      "headers: ['link'],\n            refusals: ['contradictory'],\n            successes: () => ({ 200: PlantPage }),\n",
   },
 ]
 

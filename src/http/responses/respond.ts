@@ -1,7 +1,7 @@
-// Sends answers, of which long ones are held in the budget until their clients have read them.
+// Sends responses, of which long ones are held in the budget until their clients have read them.
 
 import { type ByteBudget, type Holding, SHORT_BYTES } from '../byte-budget'
-import { addNextLink, type Body, encode, JSON_HEADERS } from './answer'
+import { addNextLink, type Body, encode, JSON_HEADERS } from './forms'
 
 /** A client that reads nothing for this long is disconnected; Bun checks every 4 seconds. */
 export const UNREAD_SECONDS = 20
@@ -32,15 +32,15 @@ function streamAtOnce(body: Body, length: number, holding: Holding, onUnread: ()
 }
 
 /** `timeOut` closes the connection of a request once it makes no progress for so many seconds. */
-export function createAnswers(
+export function createResponder(
   budget: ByteBudget,
   timeOut: (request: Request, seconds: number) => void,
 ) {
   /**
    * A success with a body, by default 200 with JSON. A long one is refused with `busy` if there is no room, unless it
-   * answers a change.
+   * acknowledges a change.
    */
-  function answer(request: Request, body: Body, headers = JSON_HEADERS, status = 200): Response {
+  function respond(request: Request, body: Body, headers = JSON_HEADERS, status = 200): Response {
     const { method } = request
     if (body.length <= SHORT_BYTES || method === 'HEAD')
       return new Response(body, { headers, status })
@@ -53,10 +53,10 @@ export function createAnswers(
   }
 
   return {
-    answer,
-    /** Like `answer`, compressed if that pays and the client accepts it. `next`: the `after` of the next page. */
-    answerZipped(request: Request, text: string, next: string | null = null): Response {
-      const response = answer(request, ...encode(request, text))
+    respond,
+    /** Like `respond`, compressed if that pays and the client accepts it. `next`: the `after` of the next page. */
+    respondZipped(request: Request, text: string, next: string | null = null): Response {
+      const response = respond(request, ...encode(request, text))
       if (next !== null) addNextLink(response, request, next)
       return response
     },

@@ -1,4 +1,4 @@
-// Negotiates the form of an answer (RFC 9110, section 12.5).
+// Negotiates the form of a response (RFC 9110, section 12.5).
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 

@@ -1,7 +1,7 @@
 // The memory of responses that their clients have not read yet, without the network.
 import { expect, test } from 'bun:test'
-import { createAnswers } from '../../src/http/answers/answers'
 import { createByteBudget } from '../../src/http/byte-budget'
+import { createResponder } from '../../src/http/responses/respond'
 import { turns } from '../harness/ledger'
 
 const MIB = 1024 * 1024
@@ -9,9 +9,9 @@ const LONG = 'x'.repeat(MIB)
 
 test('a stored change gets its response even if there is no room for it; a read fails with busy', () => {
   const budget = createByteBudget(MIB)
-  const { answer } = createAnswers(budget, () => {})
+  const { respond } = createResponder(budget, () => {})
   using _ = budget.hold(64 * MIB)
-  const ask = (method: string) => answer(new Request('http://localhost/', { method }), LONG)
+  const ask = (method: string) => respond(new Request('http://localhost/', { method }), LONG)
 
   expect(ask('PUT').status).toBe(200)
   expect(() => ask('GET')).toThrow('busy')
@@ -21,7 +21,7 @@ test('a long response is counted until its client has read it', async () => {
   const budget = createByteBudget(MIB)
   const server = Bun.serve({
     port: 0,
-    fetch: (request) => createAnswers(budget, () => {}).answer(request, LONG.repeat(16)),
+    fetch: (request) => createResponder(budget, () => {}).respond(request, LONG.repeat(16)),
   })
   const gone = new AbortController()
   await using _ = { [Symbol.asyncDispose]: () => server.stop(true) }

@@ -1,9 +1,9 @@
-// Answers: JSON, compressed if that pays, and 304.
+// The forms of a response: JSON, compressed if that pays, and 304.
 
 import { choose } from './accept'
 
 /**
- * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
+ * The headers of every response: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
  * section 5.2.2.5).
  */
 export const JSON_FIELDS = {
@@ -11,7 +11,7 @@ export const JSON_FIELDS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 }
-/** The same, built once: a plain object would be converted for each answer. */
+/** The same, built once: a plain object would be converted for each response. */
 export const JSON_HEADERS = new Headers(JSON_FIELDS)
 
 // RFC 9110, section 15.4.5: the same cache-control as a 200, and no content-type, since there is no body.
@@ -30,8 +30,8 @@ export type Body = string | Uint8Array<ArrayBuffer>
 const acceptsGzip = ({ headers }: Request): boolean =>
   choose(headers.get('accept-encoding'), ['gzip', 'identity']) === 'gzip'
 
-/** 200 with a short value as JSON; a longer one goes through `answers.ts`. */
-export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), OK)
+/** 200 with a short value as JSON; a longer one goes through `respond.ts`. */
+export const jsonResponse = (value: unknown): Response => new Response(JSON.stringify(value), OK)
 
 /** A text in the coding that a client accepts, with the headers; compressed if that pays. */
 export function encode(request: Request, text: string): [Body, Headers] {
@@ -41,13 +41,13 @@ export function encode(request: Request, text: string): [Body, Headers] {
     : [text, VARYING_HEADERS]
 }
 
-/** 200 with one of two blobs of JSON. Their bytes are shared: an unread answer needs no memory. */
-export const answerBlob = (request: Request, plain: Blob, gzip: Blob): Response =>
+/** 200 with one of two blobs of JSON. Their bytes are shared: an unread response needs no memory. */
+export const blobResponse = (request: Request, plain: Blob, gzip: Blob): Response =>
   acceptsGzip(request)
     ? new Response(gzip, { headers: ZIPPED_HEADERS })
     : new Response(plain, { headers: VARYING_HEADERS })
 
-// A request may have 16 KB, and so may the headers of an answer to Node.js.
+// A request may have 16 KB, and so may the headers of a response to Node.js.
 const MAX_LINK = 15_000
 
 /**
@@ -63,7 +63,7 @@ export function addNextLink({ headers }: Response, { url }: Request, next: strin
 
 /** 304: the client's copy with this entity tag is current. */
 export function notModified(etag: string): Response {
-  const answer = new Response(null, { status: 304, headers: UNCHANGED_HEADERS })
-  answer.headers.set('etag', etag)
-  return answer
+  const response = new Response(null, { status: 304, headers: UNCHANGED_HEADERS })
+  response.headers.set('etag', etag)
+  return response
 }

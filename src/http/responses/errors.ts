@@ -1,17 +1,17 @@
-// The answers to refused requests.
+// The responses to refused requests.
 
 import type { Log } from '../../log'
 import { listMismatches } from '../../plant/mismatch'
 import { ERRORS, type ErrorName, RequestError } from '../../request-errors'
 import { mismatchOf } from '../elysia'
-import { JSON_FIELDS } from './answer'
+import { JSON_FIELDS } from './forms'
 
 const CHALLENGE = 'Bearer realm="plantstore"'
 
 const CLIENT_RETRIES = { 'retry-after': '1' }
 
 /**
- * Headers of every answer with an error: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section 10.2.3).
+ * Headers of every response with an error: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section 10.2.3).
  */
 export const ERROR_HEADERS: Readonly<Partial<Record<ErrorName, Readonly<Record<string, string>>>>> =
   {
@@ -27,8 +27,8 @@ export const ERROR_HEADERS: Readonly<Partial<Record<ErrorName, Readonly<Record<s
 /** The HTTP status of an error. */
 export const statusOf = (error: ErrorName): number => Math.floor(ERRORS[error].number / 100)
 
-/** The answer to a refused request. */
-export function answerError({ error, message, headers }: RequestError): Response {
+/** The response to a refused request. */
+export function errorResponse({ error, message, headers }: RequestError): Response {
   const body = JSON.stringify({ error: ERRORS[error].number, message })
   return new Response(body, {
     status: statusOf(error),
