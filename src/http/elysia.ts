@@ -94,12 +94,11 @@ export function validatorOf(schema: TSchema) {
 
 const STRAY_PERCENT = /%(?![\da-f]{2})/gi
 
-function isUtf8(query: string): boolean {
+function requireUtf8(query: string): void {
   try {
     decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
-    return true
   } catch {
-    return false
+    throw new RequestError('invalid', 'the query is not UTF-8')
   }
 }
 
@@ -107,7 +106,8 @@ type QueryContext = { readonly request: Request; readonly query: Record<string, 
 
 /**
  * The options of a route with these parameters. Elysia keeps the last of repeated ones, splits those of a list at
- * commas, and decodes invalid UTF-8 as U+FFFD: a client would not learn that another query was answered.
+ * commas, decodes invalid UTF-8 as U+FFFD, and nothing of a text with a stray `%`: a client would not learn that another
+ * query was answered.
  */
 export const queryOf = <Schema extends TObject>(query: Schema) => ({
   query,
@@ -116,13 +116,14 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
     const start = url.indexOf('?') + 1
     if (start === 0) return
     const text = url.slice(start)
-    if (!isUtf8(text)) throw new RequestError('invalid', 'the query is not UTF-8')
+    requireUtf8(text)
     const parameters = new URLSearchParams(text)
     const repeatedNames: string[] = []
     for (const [name, { type }] of Object.entries(query.properties)) {
       const values = parameters.getAll(name)
-      if (type === 'array' && values.length > 0) context.query[name] = values
-      else if (values.length > 1) repeatedNames.push(name)
+      const isList = type === 'array'
+      if (values.length > 0) context.query[name] = isList ? values : values[0]
+      if (values.length > 1 && !isList) repeatedNames.push(name)
     }
     if (repeatedNames.length > 0)
       throw new RequestError('invalid', `given more than once: ${repeatedNames.join(', ')}`)

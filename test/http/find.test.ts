@@ -79,3 +79,13 @@ test.each([
 ])('the daemon refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
 })
+
+test('a page and the link to the next one have the same tag, even after a percent sign that encodes nothing', async () => {
+  for (const id of [21, 22])
+    await daemon.fetch('/plants', { json: { id, name: 'Mint', tag: '100 %' } })
+
+  const first = await list('tag=100%20%&limit=1')
+  expect(first.ids).toEqual([21])
+  const query = /^<\?(.*)>/.exec(first.link ?? '')?.[1] ?? ''
+  expect(await list(query)).toEqual({ ids: [22], next: null, link: null })
+})
