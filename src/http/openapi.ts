@@ -74,9 +74,9 @@ function refusalsOf(route: DescribedRoute): ErrorName[] {
     if (condition) for (const name of names) errors.add(name)
   }
   add(isOfPlants(path), 'invalid')
-  add(body, 'not JSON', 'too large', 'unsupported type')
+  add(body, 'not JSON', 'unsupported type')
   add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
-  add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
+  add(method !== 'GET', 'read-only token', 'read-only service', 'too large', 'busy', 'disk full')
   add(mayAwaitChange(route), 'no change log', 'cursor expired', 'busy')
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
