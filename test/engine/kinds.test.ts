@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
-import { decide, isPlantWrite, type State } from '../../src/engine/commit/kinds'
+import { applyWrite, isPlantWrite, type State } from '../../src/engine/commit/kinds'
 import { type ChangeAction, DONE, type PlantWrite, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareState } from '../../src/engine/sqlite/committer'
@@ -54,7 +54,7 @@ test('a batch is decided in memory as SQLite would, and its net effect is writte
   createSchema(db)
   const inFile = prepareState(db)
   const apply = (write: Write, entries?: NewEntry[]) =>
-    isPlantWrite(write) ? decide(write, inFile, entries) : DONE
+    isPlantWrite(write) ? applyWrite(write, inFile, entries) : DONE
   const stored = () =>
     new Map(
       db
@@ -75,7 +75,7 @@ test('a batch is decided in memory as SQLite would, and its net effect is writte
         const { state, changed } = overlay((id) => before.get(id) ?? null)
         const changeLog: NewEntry[] = []
         const outcomes = batch.map((write) =>
-          isPlantWrite(write) ? decide(write, state, changeLog) : DONE,
+          isPlantWrite(write) ? applyWrite(write, state, changeLog) : DONE,
         )
         const net = netOf(changed, before)
 
@@ -121,7 +121,7 @@ test.each([
 
   const entries: NewEntry[] = []
 
-  expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
+  expect(applyWrite({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
     error,
     message: `nothing was created: plants[1], id 2 ${why}`,
   })
@@ -138,7 +138,7 @@ test('a batch of deletes removes unchanged plants, and reports the others', () =
   const entries: NewEntry[] = []
   const rows = [1, 2, 3].map((id): PlantRow => [id, 'old', null])
 
-  expect(decide({ kind: 'deleteAll', rows, origin: null }, state, entries)).toEqual({
+  expect(applyWrite({ kind: 'deleteAll', rows, origin: null }, state, entries)).toEqual({
     deleted: [1],
     conflicts: [2],
     missing: [3],
@@ -157,17 +157,21 @@ test.each<PlantWrite>([
   { kind: 'changeAll', rows: [[1, { name: 'new' }, null]], action: 'patch', origin: null },
 ])('a batch is refused if a trigger discards a row: %j', (write) => {
   const { state } = overlay(() => null)
-  const discarding: State = { ...state, insert: () => false, allOrNone: (act) => act(discarding) }
+  const discarding: State = {
+    ...state,
+    insert: () => false,
+    allOrNone: (change) => change(discarding),
+  }
   const entries: NewEntry[] = []
 
-  expect(decide(write, discarding, entries)).toEqual({ error: 'unexpected' })
+  expect(applyWrite(write, discarding, entries)).toEqual({ error: 'unexpected' })
   expect(entries).toEqual([])
 })
 
 test('a plant that differs from its guard is a conflict, even if the patch would change nothing', () => {
   const { state } = overlay(() => [1, 'Rose', 'a', ...OTHER_TEXTS.map(() => null)])
   const entries: NewEntry[] = []
-  const outcome = decide(
+  const outcome = applyWrite(
     {
       kind: 'changeAll',
       action: 'patch',

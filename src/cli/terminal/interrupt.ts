@@ -33,13 +33,13 @@ export async function* yieldForSignals<T>(items: AsyncIterable<T>): AsyncGenerat
   }
 }
 
-/** Runs `act`, which throws once the signal is aborted. Resolves to its exit code, or to that of the signal. */
+/** Runs `run`, which throws once the signal is aborted. Resolves to its exit code, or to that of the signal. */
 export async function interruptible(
-  act: (signal: AbortSignal) => Promise<number>,
+  run: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   using signal = watchInterrupt()
   try {
-    return await act(signal)
+    return await run(signal)
   } catch (error) {
     if (!signal.aborted) throw error
     return SIGNAL_EXIT_CODES[signal.reason as keyof typeof SIGNAL_EXIT_CODES]

@@ -34,8 +34,8 @@ export type State = {
   insert(row: PlantRow): boolean
   update(row: PlantRow): void
   remove(id: RowId): void
-  /** Undoes what `act` has changed if it ends with a refusal. */
-  allOrNone<T extends Report>(act: (state: State) => Refusal | T): Refusal | T
+  /** Undoes what `change` has changed if it ends with a refusal. */
+  allOrNone<T extends Report>(change: (state: State) => Refusal | T): Refusal | T
 }
 
 /** One kind of write. */
@@ -43,7 +43,7 @@ type Kind<K extends KindName> = {
   /** The ids of the rows that it reads or writes. */
   ids(write: WriteOf<K>): readonly RowId[]
   /** Applies it to the state. Entries of what takes effect are added to `entries`. */
-  decide(write: WriteOf<K>, state: State, entries?: NewEntry[]): Refusal | Reports[K]
+  apply(write: WriteOf<K>, state: State, entries?: NewEntry[]): Refusal | Reports[K]
   /** True if it wrote something. */
   hasWritten(report: Reports[K]): boolean
 }
@@ -79,7 +79,7 @@ function makeAll<T extends Report>(
 
 const create: Kind<'create'> = {
   ids: ({ row }) => [row[0]],
-  decide({ row, origin }, state, entries) {
+  apply({ row, origin }, state, entries) {
     if (!state.insert(row)) return refuseCreate(row, state.read(row[0]))
     entries?.push(creation(row, origin))
     return DONE
@@ -98,7 +98,7 @@ function refuseAt(index: number, row: PlantRow, storedRow: PlantRow | null): Ref
 
 const createAll: Kind<'createAll'> = {
   ids: idsOfRows,
-  decide: ({ rows, origin }, state, entries) =>
+  apply: ({ rows, origin }, state, entries) =>
     makeAll(state, entries, (savepoint, newEntries) => {
       for (const [index, row] of rows.entries()) {
         if (!savepoint.insert(row)) return refuseAt(index, row, savepoint.read(row[0]))
@@ -111,7 +111,7 @@ const createAll: Kind<'createAll'> = {
 
 const changeAll: Kind<'changeAll'> = {
   ids: ({ rows }) => rows.map(([id]) => id),
-  decide: ({ rows, action, origin }, state, entries) =>
+  apply: ({ rows, action, origin }, state, entries) =>
     makeAll<ChangeReport>(state, entries, (savepoint, newEntries) => {
       const conflicts: RowId[] = []
       const missing: RowId[] = []
@@ -141,7 +141,7 @@ const changeAll: Kind<'changeAll'> = {
 
 const deleteAll: Kind<'deleteAll'> = {
   ids: idsOfRows,
-  decide: ({ rows, origin }, state, entries) =>
+  apply: ({ rows, origin }, state, entries) =>
     makeAll<DeleteReport>(state, entries, (savepoint, newEntries) => {
       const deletions = { deleted: [] as RowId[], conflicts: [] as RowId[], missing: [] as RowId[] }
       for (const row of rows) {
@@ -173,7 +173,7 @@ function requireStored(
 
 const change: Kind<'change'> = {
   ids: ({ id }) => [id],
-  decide(write, state, entries) {
+  apply(write, state, entries) {
     const before = requireStored(write, state)
     if ('error' in before) return before
     const { id, patch, action, origin } = write
@@ -187,7 +187,7 @@ const change: Kind<'change'> = {
 
 const deletion: Kind<'delete'> = {
   ids: ({ id }) => [id],
-  decide(write, state, entries) {
+  apply(write, state, entries) {
     const before = requireStored(write, state)
     if ('error' in before) return before
     const { id, origin } = write
@@ -211,11 +211,11 @@ const KINDS: { readonly [K in KindName]: Kind<K> } = {
 export const isPlantWrite = (write: Write): write is PlantWrite => write.kind in KINDS
 
 /** Applies a write to the state and returns its outcome. Entries of what takes effect are added to `entries`. */
-export const decide = <K extends KindName>(
+export const applyWrite = <K extends KindName>(
   write: WriteOf<K>,
   state: State,
   entries?: NewEntry[],
-): Outcome => KINDS[write.kind].decide(write, state, entries)
+): Outcome => KINDS[write.kind].apply(write, state, entries)
 
 /** The ids of the rows that a write reads or writes. */
 export const idsOf = <K extends KindName>(write: WriteOf<K>): readonly RowId[] =>

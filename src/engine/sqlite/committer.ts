@@ -8,7 +8,7 @@ import type { NewEntry } from '../../change-log/entry'
 import { syncFolder } from '../../files/sync'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row'
-import { decide, isPlantWrite, type State } from '../commit/kinds'
+import { applyWrite, isPlantWrite, type State } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, connect, prepareOrClose } from './connection'
@@ -45,7 +45,7 @@ export type Reply = {
   readonly failure?: Failure
 }
 
-/** The plants of a database, for {@link decide}. */
+/** The plants of a database, for {@link applyWrite}. */
 export function prepareState(db: Database): State {
   const select = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
   const insert = db.query<never, [bigint, ...RowTexts]>(
@@ -64,10 +64,10 @@ export function prepareState(db: Database): State {
     insert: ([id, ...texts]) => insert.run(BigInt(id), ...texts).changes === 1,
     update: ([id, ...texts]) => void update.run(...texts, BigInt(id)),
     remove: (id) => void remove.run(BigInt(id)),
-    allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
+    allOrNone<T extends Report>(change: (state: State) => Refusal | T) {
       db.run('SAVEPOINT all_or_none')
       // If it throws, the whole transaction is rolled back.
-      const outcome = act(this)
+      const outcome = change(this)
       if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
       db.run('RELEASE all_or_none')
       return outcome
@@ -85,7 +85,7 @@ function prepareBatch(db: Database) {
   )
 
   function apply(write: Write, entries: NewEntry[]): Outcome {
-    if (isPlantWrite(write)) return decide(write, state, entries)
+    if (isPlantWrite(write)) return applyWrite(write, state, entries)
     if (write.kind === 'changeTokens') return { changed: changeTokens(db, write.statements) }
     if (write.kind === 'recordUse') recordUse.run(write.hour, write.hash)
     else changeLog.remove(write.upTo)

@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import { type NewEntry, newMark } from '../../../change-log/entry'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
-import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
+import { applyWrite, creation, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
 import { DONE, isDone, type Outcome, type Write, type WriteOf } from '../../commit/write'
 import { isDataError } from '../connection/errors'
 import { LOCK_MS } from '../connection/settings'
@@ -141,7 +141,7 @@ function decideAll(
   const outcomes = batch.map((write) => {
     if (!isPlantWrite(write)) return DONE
     if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return LOCKED
-    return decide(write, state, changeLog)
+    return applyWrite(write, state, changeLog)
   })
   const net = netOf(changed, storedRows)
   const transientIds = entries.length > 0 ? net.transient : []

@@ -32,9 +32,9 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
     },
     update: (row) => void changed.set(row[0], row),
     remove: (id) => void changed.set(id, null),
-    allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
+    allOrNone<T extends Report>(change: (state: State) => Refusal | T) {
       const nested = overlay(read)
-      const outcome = act(nested.state)
+      const outcome = change(nested.state)
       if (isDone(outcome)) for (const [id, row] of nested.changed) changed.set(id, row)
       return outcome
     },
