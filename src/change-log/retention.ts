@@ -29,7 +29,7 @@ export type RetainedLog = {
    * Removes some of the entries up to a number, oldest first; none from the first on that is younger than the retention
    * period by the clock, and not from the future.
    */
-  remove(upTo: number): Promise<void>
+  remove(upTo: number): Promise<unknown>
 }
 
 /** The age of the change log when an entry was written, or a little later. */

@@ -3,7 +3,9 @@
 import { TOKEN_COLUMNS } from '../../token/row'
 import type { Token } from '../../token/token'
 import type { Tokens } from '../../token/tokens'
-import type { TokenStatement } from './write'
+import type { GroupCommit } from './group-commit'
+import { WRITE_BYTES } from './plant-writes'
+import type { TokenStatement, Write } from './write'
 
 /** Finds a token by its hash. */
 export const FIND_TOKEN = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
@@ -46,3 +48,10 @@ export const createTokenChanges = (
       ['DELETE FROM tokens WHERE revoked_at <= $1 OR expires_at <= $1 RETURNING hash', time],
     ]),
 })
+
+/** The changes of tokens, through a group commit. */
+export const tokenWrites = (writes: GroupCommit<Write>): TokenChanges =>
+  createTokenChanges(async (statements) => {
+    const report = await writes.submit({ kind: 'changeTokens', statements }, WRITE_BYTES)
+    return report.changed
+  })

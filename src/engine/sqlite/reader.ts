@@ -8,7 +8,7 @@ import { OpenError } from '../../errors'
 import { CANNOT_READ, clientGone, RequestError } from '../../request-errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
-import { createTokenChanges } from '../commit/token-writes'
+import { tokenWrites } from '../commit/token-writes'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { StoreUser } from '../store-user'
 import { prepareChangeLog } from './change-log'
@@ -74,8 +74,8 @@ export function createReads(read: Read) {
 
 /** Opens a file for a command that only reads. A read rejects with an `OpenError` if that fails. */
 export function openForCommand(database: string): ReadOnlyStore {
-  const { reads, changeLog } = createReads((act) =>
-    readDatabase(database, (db) => act(prepareReader(db))),
+  const { reads, changeLog } = createReads((query) =>
+    readDatabase(database, (db) => query(prepareReader(db))),
   )
   return { ...reads, changeLog, close: async () => {} }
 }
@@ -91,15 +91,15 @@ export async function openReplica(
   }
   let problem: RequestError | null = null
   let hasChangeLog = false
-  const open: Read = (act) =>
+  const open: Read = (query) =>
     readDatabase(database, (db) => {
       const reader = prepareReader(db)
       hasChangeLog = reader.changeLog.isKept()
-      return act(reader)
+      return query(reader)
     })
-  const read: Read = async (act) => {
+  const read: Read = async (query) => {
     try {
-      const result = await open(act)
+      const result = await open(query)
       if (problem) log('info', 'storage-recovered')
       problem = null
       return result
@@ -112,7 +112,7 @@ export async function openReplica(
   }
   await open(() => {})
   const { reads, changeLog } = createReads(read)
-  const { methods } = createWrites(refuse, changeLog.read)
+  const { writes, methods } = createWrites(refuse, changeLog.read)
 
   return {
     ...methods,
@@ -120,7 +120,7 @@ export async function openReplica(
     get changeLog() {
       return hasChangeLog ? changeLog : undefined
     },
-    ...createTokenChanges(refuse),
+    ...tokenWrites(writes),
     async probe() {
       await reads.countPlants()
       return 'ok'

@@ -11,7 +11,7 @@ import type { Log } from '../../log'
 import { CANNOT_READ, RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
-import { createTokenChanges } from '../commit/token-writes'
+import { tokenWrites } from '../commit/token-writes'
 import type { StoreUser } from '../store-user'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
@@ -74,7 +74,7 @@ async function close({ file, db, sharedReads, files, writer }: OpenStore): Promi
   if (writer.death) return
   sharedReads.end()
   try {
-    const isMoved = writer.isMoved()
+    const isMoved = writer.findMoved()
     const isSaved = !isMoved || files.saveLog()
     // The last one to close waits for the disk; after a file was moved, it must be this connection.
     if (!isMoved) db.close(true)
@@ -95,8 +95,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const { log, holdsLock } = storeUser
   const store = await open(path, storeUser)
   const { file, keepsChangeLog, sharedReads, writer } = store
-  // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could open no file.
-  // Not now: the thread would slow down the start, which does not need it.
+  // Finds a lock or an altered schema. Soon, as clients may hold all descriptors later, and the thread could open no file;
+  // but not at once, as the thread would slow down the start.
   const rehearsal = holdsLock && Bun.sleep(0).then(() => writer.rehearse())
   const read = readIn(store, log)
   const { readEnd, reads, ...rest } = createReads(read)
@@ -110,8 +110,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const retainedLog: RetainedLog = {
     state: () => read(({ changeLog }) => changeLog.range()),
     times: (after, limit) => read(({ changeLog }) => changeLog.times(after, limit)),
-    remove: async (upTo) =>
-      void (await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)),
+    remove: (upTo) => writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES),
   }
   const endRetention =
     holdsLock && keepsChangeLog
@@ -120,14 +119,11 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
 
   return {
     ...methods,
-    ...(keepsChangeLog ? { changeLog } : {}),
+    changeLog: keepsChangeLog ? changeLog : undefined,
     ...reads,
-    ...createTokenChanges(async (statements) => {
-      const report = await writes.submit({ kind: 'changeTokens', statements }, WRITE_BYTES)
-      return report.changed
-    }),
+    ...tokenWrites(writes),
     async probe() {
-      writer.isMoved()
+      writer.findMoved()
       const reason = writer.problem()
       if (reason) throw reason
       return writer.isDamaged ? 'damaged' : 'ok'
