@@ -73,6 +73,7 @@ function refuse(batch: readonly QueuedWrite<unknown>[], reason: unknown): void {
   for (const { reject } of batch) reject(reason)
 }
 
+/** True if a client still waits for a write; otherwise the write is refused. */
 function isWanted({ signal, reject }: QueuedWrite<unknown>): boolean {
   if (!signal?.aborted) return true
   reject(clientGone())

@@ -48,7 +48,7 @@ type Maintenance =
   | { readonly kind: 'removeEntries'; readonly upTo: number }
   | { readonly kind: 'changeTokens'; readonly statements: readonly TokenStatement[] }
 
-/** An entry of the write queue. */
+/** A write that waits in the queue. */
 export type Write = PlantWrite | Maintenance
 
 /** The reason that nothing of a write was stored; `detail` is for the log. */

@@ -95,10 +95,11 @@ function prepareBatch(db: Database) {
   return (batch: readonly Write[]): Reply => {
     const entries: NewEntry[] = []
     const outcomes = batch.map((write) => apply(write, entries))
-    const growth = entries.reduce(
-      (sum, { before, after }) => sum + Number(!before) - Number(!after),
-      0,
-    )
+    let growth = 0
+    for (const { before, after } of entries) {
+      if (!before) growth += 1
+      if (!after) growth -= 1
+    }
     if (growth !== 0) count.run(growth)
     const cursor = changeLog.add(entries)
     return outcomes.every((outcome) => outcome === DONE) ? { cursor } : { outcomes, cursor }
@@ -113,7 +114,8 @@ function prepareTransaction(db: Database) {
 
   // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
   function waitForLock(patience: number): void {
-    for (const deadline = performance.now() + patience; ; Bun.sleepSync(1)) {
+    const deadline = performance.now() + patience
+    while (true) {
       try {
         begin.run()
         return
@@ -121,6 +123,7 @@ function prepareTransaction(db: Database) {
         if (toFailure(error, db.filename).kind !== 'busy' || performance.now() >= deadline)
           throw error
       }
+      Bun.sleepSync(1)
     }
   }
 
@@ -164,14 +167,14 @@ function prepareCommitter(db: Database) {
     if (reply.failure?.kind !== 'damaged' || batch.length === 1) return reply
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
-    let last: string | undefined
+    let cursor: string | undefined
     for (const each of batch) {
-      const { failure, cursor = last, outcomes: [outcome = DONE] = [] } = commit([each])
-      if (failure?.kind === 'fatal') return { failure }
-      outcomes.push(failure ? refusalOf(failure) : outcome)
-      last = cursor
+      const own = commit([each])
+      if (own.failure?.kind === 'fatal') return own
+      outcomes.push(own.failure ? refusalOf(own.failure) : (own.outcomes?.[0] ?? DONE))
+      cursor = own.cursor ?? cursor
     }
-    return { outcomes, cursor: last, damage: reply.failure }
+    return { outcomes, cursor, damage: reply.failure }
   }
 
   return {

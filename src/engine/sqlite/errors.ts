@@ -99,7 +99,8 @@ export function explainFailedOpen(
   access: 'read' | 'write' = 'write',
 ): OpenError {
   if (error instanceof OpenError) return error
-  const [code, kind] = [codeOf(error), kindOf(error)]
+  const code = codeOf(error)
+  const kind = kindOf(error)
   if (kind === 'full' || (code === 'SQLITE_CANTOPEN' && access === 'write' && isDiskFull(path)))
     return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
   if (DENIED.test(code)) {

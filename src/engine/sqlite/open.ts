@@ -116,7 +116,8 @@ type Access = {
 
 /** Throws an `OpenError` if an open file was replaced: before it was locked, or before SQLite opened it. */
 function requireInPlace({ path, fd }: OpenedFile): void {
-  const [open, current] = [fstatSync(fd), statSync(path, { throwIfNoEntry: false })]
+  const open = fstatSync(fd)
+  const current = statSync(path, { throwIfNoEntry: false })
   if (current?.ino !== open.ino || current.dev !== open.dev)
     throw new OpenError(`${path} was just replaced; try again`)
 }

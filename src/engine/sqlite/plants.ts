@@ -52,14 +52,17 @@ export function preparePlants(db: Database) {
       )
       const isHit = (row: ScannedRow) => row.hit !== 0n
       let hits = 0
+      const lengthOf = (row: ScannedRow): number => {
+        if (isHit(row)) hits += 1
+        // The last hit fills the page.
+        return hits === limit ? PAGE_LENGTH + 1 : charactersOf(row)
+      }
       // One extra row shows whether there is a next page.
       const scanned = page.iterate(first, maxWalked + 1, ...values)
-      const { rows, following } = takeRows(scanned, maxWalked, (row) =>
-        // The last hit fills the page.
-        isHit(row) && ++hits === limit ? PAGE_LENGTH + 1 : charactersOf(row),
-      )
+      const { rows, following } = takeRows(scanned, maxWalked, lengthOf)
+      const last = rows.at(-1)
       const plants = rows.filter(isHit).map(plantOf)
-      return { plants, next: (following && rows.at(-1)?.id) ?? null }
+      return { plants, next: last && following ? last.id : null }
     },
     /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
     tags({ after = null, limit }: TagQuery): TagPage {

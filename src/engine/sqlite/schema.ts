@@ -71,7 +71,8 @@ const INTERFERES = /^CREATE (TRIGGER|UNIQUE INDEX)/i
 export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[] {
   using newDb = new Database(':memory:')
   makeSchema(newDb, version)
-  const [parts, expectedParts] = [readParts(db), readParts(newDb)]
+  const parts = readParts(db)
+  const expectedParts = readParts(newDb)
   const isOurs = (table: string) => expectedParts.has(`table ${table}`)
   const foreign = [...parts].filter(
     ([key, { sql, table }]) =>

@@ -69,7 +69,8 @@ export async function readDatabase<T>(
   // Closed last: this drops SQLite's locks on the file.
   using file = openFile(database, { isRead: true })
   const { path } = file
-  for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
+  for (let tries = 1; tries <= TRIES; tries++) {
+    if (tries > 1) await Bun.sleep(PAUSE_MS)
     if (lacksSidecar(file)) continue
     const before = fingerprint(path)
     let db: Database | undefined

@@ -89,12 +89,12 @@ export class Writer {
    */
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
     if (this.isClosed) throw new RequestError('storage failed')
-    if (this.isMoved()) throw await this.#fail(MOVED)
+    if (this.findMoved()) throw await this.#fail(MOVED)
     const startedAt = performance.now()
     const reply = await this.storeUser.deferSuspend(() => this.#request(batch))
     if (reply.failure) throw await this.#fail(reply.failure)
     // The commit comes back with the file, or not.
-    if (this.isMoved()) throw await this.#fail(MOVED, true)
+    if (this.findMoved()) throw await this.#fail(MOVED, true)
     if (this.death) throw await this.#fail(this.death)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
     if (reply.damage) this.note(reply.damage)
@@ -106,10 +106,10 @@ export class Writer {
   }
 
   /**
-   * True once a file was moved, until a restart. What its log still holds is copied into the database first. The disk has
-   * failed if the files cannot be looked at.
+   * Looks for the files, and notes that one was moved. Returns true from then on, until a restart. What its log still holds
+   * is copied into the database first. The disk has failed if the files cannot be looked at.
    */
-  isMoved(): boolean {
+  findMoved(): boolean {
     try {
       if (!this.#hasMoved && this.files.isMoved()) {
         this.files.saveLog()
@@ -129,13 +129,13 @@ export class Writer {
   }
 
   /**
-   * Notes a problem. That a file was moved stays until a restart, a full disk until what it refused fits, damage until
-   * there is another.
+   * Notes a problem. A moved file stays noted until a restart, a full disk until what it refused fits; damage gives way to
+   * any other problem.
    */
   note({ kind, detail }: Failure): void {
     const before = this.#problem?.kind
-    const isKept = before === 'full' ? kind !== 'moved' : before && kind === 'damaged'
-    if (this.#hasMoved || isKept) return
+    if (this.#hasMoved || (before === 'full' && kind !== 'moved')) return
+    if (before && kind === 'damaged') return
     if (before !== kind)
       this.storeUser.log(...(EVENTS[kind] ?? ['error', 'cannot-write']), { detail })
     this.#problem = { kind, detail }
