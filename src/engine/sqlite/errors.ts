@@ -1,6 +1,6 @@
 // Errors of SQLite and of the system: as failures of a write, and as messages for clients and users.
 
-import { rmSync, writeSync } from 'node:fs'
+import { unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, messageOf, OpenError, reasonOf } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
@@ -39,13 +39,12 @@ function isDiskFull(path: string): boolean {
   const trial = `${path}.${crypto.randomUUID()}`
   try {
     using file = openDescriptor(trial, 'wx', 0o600)
+    unlinkSync(trial)
     // At a place, as SQLite writes.
     writeSync(file.fd, crypto.getRandomValues(new Uint8Array(TRIAL_BYTES)), 0, TRIAL_BYTES, 0)
     return false
   } catch (error) {
     return kindOf(error) === 'full'
-  } finally {
-    rmSync(trial, { force: true })
   }
 }
 

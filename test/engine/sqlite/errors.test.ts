@@ -54,6 +54,13 @@ test('the message says whether a database is full, locked or damaged', () => {
   expect(toError(failed).message).toBe(ERRORS['storage failed'].message)
 })
 
+test('a commit that fails is fatal, even if the disk refuses the trial of its space', () => {
+  const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
+  const tooLong = `/tmp/${'a'.repeat(250)}`
+
+  expect(toFailure(error, tooLong, true).kind).toBe('fatal')
+})
+
 test('the message says why a token cannot be stored', async () => {
   using folder = storeFolder()
   const { database } = folder
