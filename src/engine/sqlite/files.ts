@@ -30,16 +30,12 @@ export function freeBytes(path: string): number | null {
   }
 }
 
-/** True if a write-ahead log and its index are there, empty or not. */
-export const hasSidecars = (path: string): boolean =>
-  existsSync(`${path}-wal`) && existsSync(`${path}-shm`)
-
 /**
  * True if another process has a database open, but not both files beside it are there: it is opening or closing the
  * database, or one was removed. SQLite would make a new one, and the changes in one pair would be lost to the other.
  */
 export const lacksSidecar = ({ path, fd }: OpenedFile): boolean =>
-  !hasSidecars(path) && isOpenElsewhere(fd)
+  !(existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) && isOpenElsewhere(fd)
 
 /** The answer to `PRAGMA wal_checkpoint`. */
 export type CheckpointRow = {

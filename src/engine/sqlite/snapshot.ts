@@ -6,9 +6,10 @@ import { Database, constants as sqlite } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
+import { isOpenElsewhere } from '../../files/libc'
 import { LOCK_PATIENCE, prepareOrClose, setPragmas } from './connection'
 import { explainFailedOpen, isDamage } from './errors'
-import { fileSize, hasSidecars, lacksSidecar } from './files'
+import { fileSize, lacksSidecar, type OpenedFile } from './files'
 import { openFile } from './open'
 import { requireKnown, schemaVersion } from './schema'
 
@@ -36,19 +37,22 @@ function openUri(path: string, parameters: string): Database {
 const logOf = (path: string): string | undefined =>
   [`${path}-journal`, `${path}-wal`].find((file) => fileSize(file) > 0)
 
-/** Differs after every write to a file without a log; null if it has one: only SQLite's locks show the newest state. */
-function fingerprint(path: string): string | null {
-  if (logOf(path) !== undefined || hasSidecars(path)) return null
+/**
+ * Differs after every write to a file without a log; null if it has one, or another process may begin one: only SQLite's
+ * locks show the newest state.
+ */
+function fingerprint({ path, fd }: OpenedFile): string | null {
+  if (logOf(path) || isOpenElsewhere(fd)) return null
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat ? [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join() : ''
 }
 
 /** The reason that a database could not be read, as an `OpenError`; any other error is returned unchanged. */
 function explain(error: unknown, path: string): unknown {
-  const isOpening = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error))
+  const isOpening = /^SQLITE_(CANTOPEN|READONLY|IOERR_SHM)/.test(codeOf(error))
   const log = logOf(path)
   // Only a connection that may write can recover what a crash has left.
-  if (isOpening && log !== undefined) {
+  if (isOpening && log) {
     return new OpenError(
       `cannot read ${log}, or it has changes that a crash has left, and nothing may be written here; copy both files to another folder, and read the copy`,
     )
@@ -72,15 +76,15 @@ export async function readDatabase<T>(
   for (let tries = 1; tries <= TRIES; tries++) {
     if (tries > 1) await Bun.sleep(PAUSE_MS)
     if (lacksSidecar(file)) continue
-    const before = fingerprint(path)
+    const before = fingerprint(file)
     let db: Database | undefined
     try {
       db = openUri(path, before === null ? 'mode=ro' : 'immutable=1')
       const value = await read(db)
-      if (before === null || fingerprint(path) === before) return value
+      if (before === null || fingerprint(file) === before) return value
     } catch (error) {
       // If the last connection was just closing, its WAL has disappeared.
-      if (fingerprint(path) === before) throw explain(error, path)
+      if (fingerprint(file) === before) throw explain(error, path)
     } finally {
       db?.close(true)
     }

@@ -11,6 +11,7 @@ const ignore = () => {}
 test('a read closes the files of a database that crashed', async () => {
   using folder = temporaryFolder()
   const writer = await openStore(folder.file('plants.db'), storeOwner(ignore, ignore))
+  await writer.createPlant({ id: 1n, name: 'Fern' })
   const left = folder.file('left.db')
   for (const suffix of ['', '-wal', '-shm'])
     copyFileSync(folder.file(`plants.db${suffix}`), left + suffix)

@@ -19,8 +19,9 @@ async function killDaemon(database: string): Promise<void> {
 // Each makes a state of a database of PLANTS plants; returns the plants that it has then.
 const states: Record<string, (database: string) => Promise<number>> = {
   'that was closed': async () => PLANTS,
-  'that was closed, and left an empty WAL': async (database) => {
+  'that was closed, beside what a start on a full disk has left': async (database) => {
     writeFileSync(`${database}-wal`, '')
+    writeFileSync(`${database}-shm`, '\0\0\0')
     return PLANTS
   },
   'that a crash has left': async (database) => {
