@@ -34,17 +34,19 @@ function hasRollback(path: string): boolean {
   )
 }
 
+/** Throws an `OpenError` for a WAL with changes whose file is gone: SQLite would remove it beside an empty one. */
+function checkLog(path: string): void {
+  if (fileSize(path) > 0 || fileSize(`${path}-wal`) <= WAL_HEADER_BYTES) return
+  throw new OpenError(
+    `${path} is empty or was deleted, but its write-ahead log has changes; put the file back, or restore a backup with "plantstore restore"`,
+    true,
+  )
+}
+
 /** Reads the header (SQLite file format, section 1.3) before SQLite may write anything. */
 export function checkHeader({ path, fd }: OpenedFile): void {
-  const { size } = fstatSync(fd)
-  // SQLite would remove the WAL of an empty file.
-  if (size === 0 && fileSize(`${path}-wal`) > WAL_HEADER_BYTES) {
-    throw new OpenError(
-      `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
-      true,
-    )
-  }
-  if (size === 0 || hasRollback(path)) return
+  checkLog(path)
+  if (fileSize(path) === 0 || hasRollback(path)) return
   const header = Buffer.alloc(100)
   readSync(fd, header, 0, header.length, 0)
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw notOurs(path)
@@ -117,7 +119,7 @@ type Access = {
 /** Throws an `OpenError` if an open file was replaced: before it was locked, or before SQLite opened it. */
 function requireInPlace({ path, fd }: OpenedFile): void {
   const open = fstatSync(fd)
-  const current = statSync(path, { throwIfNoEntry: false })
+  const current = statOf(path)
   if (current?.ino !== open.ino || current.dev !== open.dev)
     throw new OpenError(`${path} was just replaced; try again`)
 }
@@ -134,6 +136,7 @@ export function openFile(database: string, access: Access): OpenedFile {
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
   try {
     const isMounted = filesOf(path).some(isMountRoot)
+    if (!isReplaced) checkLog(path)
     if (makesDatabase) makeFile(path)
     using opened = new DisposableStack()
     const file = { path, ...opened.use(openDescriptor(path, isRead ? 'r' : 'r+')) }

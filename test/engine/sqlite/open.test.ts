@@ -355,8 +355,9 @@ test.each(['deleted', 'emptied'])(
     if (how === 'deleted') rmSync(file)
     else truncateSync(file)
 
-    expectLine(await serve(file), 74, `${file}-wal has changes`, 'plantstore restore')
+    expectLine(await serve(file), 74, 'its write-ahead log has changes', 'plantstore restore')
     expect(readFileSync(`${file}-wal`).equals(wal)).toBeTrue()
+    expect(existsSync(file)).toBe(how === 'emptied')
     writeFileSync(file, database)
     await expectSound(file, 1)
   },
