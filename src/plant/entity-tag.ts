@@ -17,13 +17,17 @@ export type Precondition = {
   readonly ifNoneMatch?: EntityTags | undefined
 }
 
+/** A plant as it is sent, and its {@link entityTagOf | entity tag}. */
+export function represent(plant: Plant) {
+  const json = JSON.stringify(toJson(plant))
+  return { json, etag: `"${Bun.SHA256.hash(json, 'base64url').slice(0, TAG_CHARACTERS)}"` }
+}
+
 /**
  * The strong entity tag of a plant, with quotes: the same for the same fields, on every engine and after a restore. A
- * text that the plant lacks is no part of it, so a new optional field changes no tag. `json`: the plant as it is sent.
+ * text that the plant lacks is no part of it, so a new optional field changes no tag.
  */
-export function entityTagOf(plant: Plant, json = JSON.stringify(toJson(plant))): string {
-  return `"${Bun.SHA256.hash(json, 'base64url').slice(0, TAG_CHARACTERS)}"`
-}
+export const entityTagOf = (plant: Plant): string => represent(plant).etag
 
 /** The store's entity tag, restored from one that a compressing proxy has changed; any other tag unchanged. */
 export const restoreTag = (tag: string): string => tag.replace(CHANGED_BY_PROXY, '"$1"')

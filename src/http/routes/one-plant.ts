@@ -1,7 +1,6 @@
 // The routes of one plant.
 
-import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
-import { toJson } from '../../plant/json'
+import { isAmong, type Precondition, represent } from '../../plant/entity-tag'
 import { charactersOf, type Int64, Plant, PlantPatch, Replacement } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
 import { readPrecondition } from '../conditions/precondition'
@@ -34,8 +33,8 @@ const TAGGED_HEADERS = new Headers(JSON_HEADERS)
 function plantResponse(
   { respond }: RouteDeps,
   request: Request,
-  plant: Plant,
-  { json = JSON.stringify(toJson(plant)), etag = entityTagOf(plant, json), status = 200 } = {},
+  { json, etag }: ReturnType<typeof represent>,
+  status?: number,
 ): Response {
   TAGGED_HEADERS.set('etag', etag)
   return respond(request, json, TAGGED_HEADERS, status)
@@ -55,12 +54,12 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
         const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
         const plant = await deps.store.readPlant(BigInt(params.id))
         if (!plant) throw new RequestError('no such plant')
-        const json = JSON.stringify(toJson(plant))
-        const etag = entityTagOf(plant, json)
+        const representation = represent(plant)
+        const { etag } = representation
         // RFC 9110, section 13.2.2: If-Match is checked first.
         if (ifMatch && !isAmong(ifMatch, etag)) throw new RequestError('precondition failed')
         if (ifNoneMatch && isAmong(ifNoneMatch, etag)) return notModified(etag)
-        return plantResponse(deps, request, plant, { json, etag })
+        return plantResponse(deps, request, representation)
       },
       {
         params: PlantPath,
@@ -88,7 +87,7 @@ export const onePlant = (deps: RouteDeps) => (app: App) =>
         await (isNew ? createPlant : replacePlant)(plant, options).catch((error) => {
           throw putError(error)
         })
-        return plantResponse(deps, request, plant, { status: isNew ? 201 : 200 })
+        return plantResponse(deps, request, represent(plant), isNew ? 201 : 200)
       },
       {
         ...deps.bodies.json(Replacement),
@@ -120,7 +119,8 @@ export const changedPlant = (deps: RouteDeps) => (app: App) =>
         // Read for its length: a short patch may have a long response, and no change is made without room for it.
         const before = await deps.store.readPlant(id)
         using _ = deps.budget.reserve(charactersOf({ ...before, ...texts }) * PATCH_COPIES)
-        return plantResponse(deps, request, await deps.store.patchPlant(id, texts, options))
+        const after = await deps.store.patchPlant(id, texts, options)
+        return plantResponse(deps, request, represent(after))
       },
       {
         ...deps.bodies.json(PlantPatch),
