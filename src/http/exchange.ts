@@ -1,4 +1,4 @@
-// A request while it is answered, for hooks, routes and the change log.
+// What hooks, routes and the change log know of a request.
 
 import { Elysia } from 'elysia'
 import type { CreateOptions } from '../plant/plants'

@@ -20,7 +20,7 @@ import {
 
 type Page = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string | null }
 
-const optionsOf = ({ limit, after }: HistoryList, { signal }: Request) => ({
+const readOptionsOf = ({ limit, after }: HistoryList, { signal }: Request) => ({
   limit: Number(limit),
   after,
   signal,
@@ -45,7 +45,7 @@ export function changes({ store, respondZipped, followers }: RouteDeps) {
           const changeLog = changeLogOf()
           const isStream = choose(headers.accept, [JSON_TYPE, EVENTS]) === EVENTS
           if (!token || !isStream)
-            return pageResponse(request, await changeLog.read(optionsOf(query, request)))
+            return pageResponse(request, await changeLog.read(readOptionsOf(query, request)))
           const after = headers['last-event-id'] || query.after
           return await followers.follow(changeLog, after, request, token)
         },
@@ -63,7 +63,7 @@ export function changes({ store, respondZipped, followers }: RouteDeps) {
       .get(
         '/plants/history',
         async ({ request, query }) =>
-          pageResponse(request, await changeLogOf().history(null, optionsOf(query, request))),
+          pageResponse(request, await changeLogOf().history(null, readOptionsOf(query, request))),
         {
           ...queryOf(HistoryList),
           detail: {
@@ -77,7 +77,10 @@ export function changes({ store, respondZipped, followers }: RouteDeps) {
       .get(
         '/plants/:id/history',
         async ({ request, params: { id }, query }) =>
-          pageResponse(request, await changeLogOf().history(BigInt(id), optionsOf(query, request))),
+          pageResponse(
+            request,
+            await changeLogOf().history(BigInt(id), readOptionsOf(query, request)),
+          ),
         {
           params: PlantPath,
           ...queryOf(HistoryList),

@@ -13,7 +13,8 @@ export const tags =
       '/tags',
       async ({ request, query: { limit, after } }) => {
         let page = await store.listTags({ limit: Number(limit), after }, request.signal)
-        // A loop that tests `next` for a value would end early.
+        // Between the empty tag and U+0001 there is no text but the empty one, and a loop that tests `next` for a value
+        // would end early: the page has both.
         if (page.next === '') page = await store.listTags({ limit: 2, after }, request.signal)
         return respondZipped(request, JSON.stringify(page), page.next)
       },
