@@ -103,11 +103,11 @@ async function runProgram(argv: readonly string[], out: Output, err: Output): Pr
     }
     return await runCommand(await loadCommand(name), rest, out, err)
   } catch (error) {
-    const [message, code] = [safeMessage(error), exitCodeOf(error)]
-    const isUsage = code === EXIT_CODES.usage
-    const text = isUsage ? withHint(message, isCommand(name) ? `${name} ` : '') : message
+    const message = safeMessage(error)
+    const command = isCommand(name) ? `${name} ` : ''
+    const text = error instanceof UsageError ? withHint(message, command) : message
     err.write(`plantstore: ${text}\n`)
-    return code
+    return exitCodeOf(error)
   }
 }
 

@@ -90,7 +90,8 @@ const toId = objectOf({ id })
 
 /** A plant with its id. */
 export function toNewPlant(value: unknown): NewPlant | undefined {
-  const [key, plant] = [toId(value), toPlant(value)]
+  const key = toId(value)
+  const plant = toPlant(value)
   return key && plant && { ...key, ...plant }
 }
 

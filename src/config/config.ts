@@ -52,9 +52,12 @@ const isServiceAddress = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.tes
 function findUnknownVariables(env: Environment): string[] {
   const variables = NAMES.flatMap((name) => variableOf(name) ?? [])
   return Object.keys(env)
-    .filter((variable) => /^PLANTSTORE_/i.test(variable) && !variables.includes(variable))
     .filter(
-      (variable) => !/_(?:PORT|SERVICE)_/.test(variable) && !isServiceAddress(env[variable] ?? ''),
+      (variable) =>
+        /^PLANTSTORE_/i.test(variable) &&
+        !variables.includes(variable) &&
+        !/_(?:PORT|SERVICE)_/.test(variable) &&
+        !isServiceAddress(env[variable] ?? ''),
     )
     .sort()
     .map((variable) => `${variable}${suggest(variable.toUpperCase(), variables)}`)
@@ -71,8 +74,8 @@ function readOption(name: OptionName, flag: unknown, env: Environment): unknown 
   const isUnset = text === '' || (name === 'port' && isServiceAddress(text))
   // An empty variable counts as unset: container platforms pass unset variables as empty ones.
   if (flag === undefined && isUnset) return option.default
-  const [source, texts] =
-    flag === undefined ? [variable, [text]] : [toFlag(name), [flag].flat().map(String)]
+  const source = flag === undefined ? variable : toFlag(name)
+  const texts = flag === undefined ? [text] : [flag].flat().map(String)
   if (variable?.startsWith('PLANTSTORE_') && texts.some(isQuoted)) {
     throw new UsageError(`${source} has quotes around its value; remove them`)
   }

@@ -82,9 +82,10 @@ const KEEP_CHANGES = kind<NonNullable<KeepChanges>>(
   (text) => (text === 'off' ? text : parseDuration(text)),
 )
 
-const BOOLEAN = kind(null, 'must be true or false', (text) =>
-  text === 'true' ? true : text === 'false' ? false : null,
-)
+const BOOLEAN = kind(null, 'must be true or false', (text) => {
+  if (text === 'true') return true
+  return text === 'false' ? false : null
+})
 
 // An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
 const ADDRESS = kind(
@@ -93,9 +94,10 @@ const ADDRESS = kind(
   (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
 )
 
-const DELIMITER = kind('CHARACTER', 'must be one character, or "tab"', (text) =>
-  text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : null,
-)
+const DELIMITER = kind('CHARACTER', 'must be one character, or "tab"', (text) => {
+  if (text === 'tab') return '\t'
+  return /^[^"\w\s]$/.test(text) ? text : null
+})
 
 const ENCODING = kind(
   'ENCODING',
@@ -109,7 +111,7 @@ const HTTP_URL = kind('URL', 'must begin with http:// or https://, and name no u
   /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null,
 )
 
-const DATABASE = kind('FILE|URL', 'must not be empty', (text) => parseDatabase(text) ?? null)
+const DATABASE = kind('FILE|URL', 'must not be empty', parseDatabase)
 
 const flag = (help: string) => option(BOOLEAN, help, false)
 

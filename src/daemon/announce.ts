@@ -86,7 +86,7 @@ export async function announce(
   // Browsers open no unix socket.
   const page = config.console && unix === null ? `${url}/` : null
   if (page !== null) out.write(`console: ${page}\n`)
-  if (place.isNew) out.write(`created the database ${place.name}\n`)
+  if (place.isNew) out.write(`created the database ${database}\n`)
   if (!facts.needsToken) return
   // The token is in the fragment, which browsers never send.
   const link = (token: string) =>
@@ -98,7 +98,5 @@ export async function announce(
   const program = Bun.isStandaloneExecutable
     ? quote(process.execPath)
     : `npx --yes bun@${Bun.version} ${quote(Bun.main)}`
-  out.write(
-    `to make another token: ${program} token create laptop --database ${quote(place.name)}\n`,
-  )
+  out.write(`to make another token: ${program} token create laptop --database ${quote(database)}\n`)
 }

@@ -32,7 +32,8 @@ const LAST_LINES_MS = 500
 /** The log on standard error, which never waits for its reader. */
 function openLog({ config, logsToTerminal }: StartOptions) {
   const { logFormat } = config
-  const format = logFormat !== 'auto' ? logFormat : logsToTerminal ? 'text' : 'json'
+  const autoFormat = logsToTerminal ? 'text' : 'json'
+  const format = logFormat === 'auto' ? autoFormat : logFormat
   const lines = createLogWriter(STDERR, (count) =>
     formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
   )

@@ -15,9 +15,9 @@ export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\/
 const LOOKALIKE =
   /^\s*(postgres(ql)?:|jdbc:|[a-z][a-z0-9+.-]*:\/\/|(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options|connect_timeout)\s*=)/i
 
-/** The value of `--database`; undefined if empty. Throws a {@link UsageError} for a malformed server address. */
-export function parseDatabase(text: string): string | undefined {
-  if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || undefined
+/** The value of `--database`; null if empty. Throws a {@link UsageError} for a malformed server address. */
+export function parseDatabase(text: string): string | null {
+  if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || null
   // The value is not shown, as it may contain a password.
   throw new UsageError(
     'the database looks like a server, but is not postgres://USER@HOST/NAME; prefix a file name with ./',
@@ -32,7 +32,8 @@ export function withoutPassword(database: string): string {
   // An @ in the parameters belongs to a password only if the password begins before any other @.
   const isFirst = rest[rest.search(/[:@]/)] === ':'
   const place = isFirst ? rest : (rest.split('?')[0] ?? '')
-  const [colon, atSign] = [place.indexOf(':'), place.lastIndexOf('@')]
+  const colon = place.indexOf(':')
+  const atSign = place.lastIndexOf('@')
   if (colon === -1 || atSign < colon) return database
   return database.slice(0, start) + rest.slice(0, colon) + rest.slice(atSign)
 }

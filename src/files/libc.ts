@@ -44,14 +44,12 @@ function libc(): Library<typeof SYMBOLS>['symbols'] {
 
 const cString = (text: string) => Buffer.from(`${text}\0`)
 
-const NAME_CACHE_SECONDS = '2'
-
 /**
  * Makes Bun resolve names again after 2 seconds instead of 30. Only before the first connection by name: Bun reads the
  * variable then, from the C library. A value that the user has set stays.
  */
 export function shortenNameCache(): void {
-  libc().setenv(cString('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), cString(NAME_CACHE_SECONDS), 0)
+  libc().setenv(cString('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), cString('2'), 0)
 }
 
 /**
@@ -70,8 +68,11 @@ export function tryLock(fd: number, kind = LOCK_EX): boolean {
  * True if another process holds the lock of an open file, which this one has not locked. It tries a shared lock, as two
  * looks must not disturb each other. Throws as `tryLock` does.
  */
-export const isLocked = (fd: number): boolean =>
-  !(tryLock(fd, LOCK_SH) && libc().flock(fd, LOCK_UN) === 0)
+export function isLocked(fd: number): boolean {
+  if (!tryLock(fd, LOCK_SH)) return true
+  libc().flock(fd, LOCK_UN)
+  return false
+}
 
 /** True if another process has a POSIX lock on an open file, as each connection of SQLite does (fcntl_locking(2)). */
 export function isOpenElsewhere(fd: number): boolean {
@@ -85,8 +86,9 @@ export function isOpenElsewhere(fd: number): boolean {
  * (posix_fadvise(2)). A page whose write-back failed is marked clean though it never reached the disk: the next reader
  * would trust it (PostgreSQL wiki, "Fsync Errors").
  */
-export const dropPageCache = (fd: number): boolean =>
-  libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
+export function dropPageCache(fd: number): void {
+  libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
+}
 
 // Indexes of struct statx in 64-bit words; the same layout on every machine.
 const STATX_ATTRIBUTES = 1
@@ -99,7 +101,8 @@ const STATX_DEVICE = 17
  * fsync would have to write the inode too, and take half as long again.
  */
 function openStatx(path: string): () => BigUint64Array | null {
-  const [name, stat] = [cString(path), new BigUint64Array(32)]
+  const name = cString(path)
+  const stat = new BigUint64Array(32)
   return () => (libc().statx(AT_FDCWD, name, 0, STATX_INO, stat) === 0 ? stat : null)
 }
 
@@ -120,8 +123,10 @@ export function watchInode(path: string): () => string | null {
 }
 
 /** True if the file at a path is a mount (since Linux 5.8): its name is in another folder than the file. */
-export const isMountRoot = (path: string): boolean =>
-  ((openStatx(path)()?.[STATX_ATTRIBUTES] ?? 0n) & STATX_ATTR_MOUNT_ROOT) !== 0n
+export function isMountRoot(path: string): boolean {
+  const attributes = openStatx(path)()?.[STATX_ATTRIBUTES] ?? 0n
+  return (attributes & STATX_ATTR_MOUNT_ROOT) !== 0n
+}
 
 /**
  * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if

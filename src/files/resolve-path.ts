@@ -56,7 +56,8 @@ export function targetOf(path: string): string {
 
 /** True if two paths name one file, by links or hard links too. */
 export function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [statOf(path), statOf(other)]
+  const one = statOf(path)
+  const two = statOf(other)
   const isSameInode = one !== undefined && one.ino === two?.ino && one.dev === two.dev
   return isSameInode || targetOf(path) === targetOf(other)
 }

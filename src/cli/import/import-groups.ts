@@ -136,7 +136,8 @@ async function putGroup(
   let index = 0
   const resultOfPut = () => {
     index += 1
-    return index <= created ? 'created' : index <= created + replaced ? 'replaced' : 'skipped'
+    if (index <= created) return 'created'
+    return index <= created + replaced ? 'replaced' : 'skipped'
   }
   return rows.map(({ entry, result }) => ({
     entry,

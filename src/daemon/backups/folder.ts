@@ -23,11 +23,11 @@ export function backupTime(database: string, name: string): number | null {
  * be on a slow disk.
  */
 export async function listBackups(folder: string, database: string) {
-  const entries = await readdir(folder, { withFileTypes: true })
-  return entries
-    .flatMap((entry) => {
-      const time = entry.isFile() ? backupTime(database, entry.name) : null
-      return time === null ? [] : { path: join(folder, entry.name), time }
+  const files = await readdir(folder, { withFileTypes: true })
+  return files
+    .flatMap((file) => {
+      const time = file.isFile() ? backupTime(database, file.name) : null
+      return time === null ? [] : { path: join(folder, file.name), time }
     })
     .sort((one, other) => other.time - one.time)
 }

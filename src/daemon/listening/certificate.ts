@@ -23,7 +23,8 @@ function parsePair(cert: string, key: string): X509Certificate | null {
  * {@link OpenError} if they are unusable.
  */
 export function readCertificate(certFile: string, keyFile: string, log: Log) {
-  const [cert, key] = [readText(certFile), readText(keyFile)]
+  const cert = readText(certFile)
+  const key = readText(keyFile)
   const leaf = parsePair(cert, key)
   if (!leaf) {
     throw new OpenError(

@@ -23,6 +23,7 @@ import {
   type Refusal,
   type Report,
   type Reports,
+  type RowPatch,
   type Write,
   type WriteOf,
 } from './write'
@@ -48,7 +49,7 @@ type Kind<K extends KindName> = {
   hasWritten(report: Reports[K]): boolean
 }
 
-const idsOfRows = ({ rows }: { readonly rows: readonly PlantRow[] }): RowId[] =>
+const idsOfRows = ({ rows }: { readonly rows: readonly (PlantRow | RowPatch)[] }): RowId[] =>
   rows.map(([id]) => id)
 
 /** The refusal of a row whose id is taken by a stored row. */
@@ -110,7 +111,7 @@ const createAll: Kind<'createAll'> = {
 }
 
 const changeAll: Kind<'changeAll'> = {
-  ids: ({ rows }) => rows.map(([id]) => id),
+  ids: idsOfRows,
   apply: ({ rows, action, origin }, state, entries) =>
     makeAll<ChangeReport>(state, entries, (savepoint, newEntries) => {
       const conflicts: RowId[] = []
@@ -119,20 +120,27 @@ const changeAll: Kind<'changeAll'> = {
       let created = 0
       for (const [id, patch, was] of rows) {
         const before = savepoint.read(id)
-        const after = before ? patchRow(before, patch) : was ? null : newRow(id, patch)
-        if (!after) missing.push(id)
-        else if (!before) {
-          // Only a trigger of another program discards it.
-          if (!savepoint.insert(after)) return { error: 'unexpected' }
-          newEntries.push(creation(after, origin))
-          writtenRows.push(after)
-          created += 1
-        } else if (was && !hasTexts(before, was)) conflicts.push(id)
-        else if (!isSame(after, before)) {
-          savepoint.update(after)
-          newEntries.push({ action, plant: id, before, after, origin })
-          writtenRows.push(after)
+        if (before) {
+          const after = patchRow(before, patch)
+          if (was && !hasTexts(before, was)) conflicts.push(id)
+          else if (!isSame(after, before)) {
+            savepoint.update(after)
+            newEntries.push({ action, plant: id, before, after, origin })
+            writtenRows.push(after)
+          }
+          continue
         }
+        // The condition of a change requires that there is a plant.
+        const row = was ? null : newRow(id, patch)
+        if (!row) {
+          missing.push(id)
+          continue
+        }
+        // Only a trigger of another program discards it.
+        if (!savepoint.insert(row)) return { error: 'unexpected' }
+        newEntries.push(creation(row, origin))
+        writtenRows.push(row)
+        created += 1
       }
       return { created, writtenRows, conflicts, missing }
     }),
