@@ -1,5 +1,4 @@
-// Takes the steps of docs/recipes.md in a copy of the source: a field, a filter, an error and a command. Looks for
-// each everywhere.
+// Takes the steps of docs/recipes.md in a copy of the source, and looks for what is new everywhere.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   existsSync,
@@ -38,11 +37,9 @@ type Step = { readonly file: string; readonly before: string; readonly after: st
 
 const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
 
-/** The steps of a section, each a block of `diff` whose first line names the file. */
-function stepsOf(title: string): readonly Step[] {
-  const [, section = ''] = page.split(`## ${title}\n`)
-  const [text = ''] = section.split('\n## ')
-  return [...text.matchAll(/```diff\n--- (\S+)\n(.*?)```/gs)].map(([, file = '', block = '']) => {
+/** The steps of a recipe, each a block of `diff` whose first line names the file. */
+const stepsIn = (recipe: string): readonly Step[] =>
+  [...recipe.matchAll(/```diff\n--- (\S+)\n(.*?)```/gs)].map(([, file = '', block = '']) => {
     const lines = block.split(/(?<=\n)/)
     const without = (sign: string) =>
       lines
@@ -51,12 +48,9 @@ function stepsOf(title: string): readonly Step[] {
         .join('')
     return { file, before: without('+'), after: without('-') }
   })
-}
 
-const FIELD = stepsOf('A new field of a plant')
-const FILTER = stepsOf('A new filter of a list')
-const ERROR = stepsOf('A new error')
-const COMMAND = stepsOf('A new command')
+/** In the order of the page. */
+const recipes = page.split('\n## ').slice(1).map(stepsIn)
 
 /** The code that uses the error of the page. */
 const USE_OF_ERROR: readonly Step[] = [
@@ -96,7 +90,7 @@ beforeAll(async () => {
   copySource(copy)
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   mkdirSync(join(copy, 'dist'))
-  for (const step of [...FIELD, ...FILTER, ...ERROR, ...USE_OF_ERROR, ...COMMAND]) take(copy, step)
+  for (const step of [...recipes.flat(), ...USE_OF_ERROR]) take(copy, step)
   await inCopy('tools/docs.ts')
   const built = await inCopy('build.ts')
   if (built.code !== 0) throw new Error(built.err)
@@ -104,13 +98,9 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-test.each([
-  ['field', FIELD, 7],
-  ['filter', FILTER, 7],
-  ['error', ERROR, 2],
-  ['command', COMMAND, 2],
-] as const)('a new %s is in few files', (_, steps, files) => {
-  expect(new Set(steps.map(({ file }) => file)).size).toBe(files)
+test('each recipe concerns few files', () => {
+  const files = recipes.map((steps) => new Set(steps.map(({ file }) => file)).size)
+  expect(files).toEqual([7, 7, 4, 4, 2, 2])
 })
 
 test.each(['.', 'src/web/console', 'src/web/docs'])(
@@ -179,7 +169,7 @@ function createEngine(makeDatabase: (name: string) => Promise<string>) {
   return {
     options,
     command: (...args: readonly string[]) => runProgram(args, options()),
-    serve: () => startDaemon({ ...options(), args: ['--keep-changes', '30d'] }),
+    serve: () => startDaemon({ ...options(), args: ['--keep-changes', '30d', '--software', 'x'] }),
     importText: (text: string, ...args: readonly string[]) =>
       runProgram(['import', '-', '--format', 'csv', ...args], { ...options(), stdin: text }),
   }
@@ -294,10 +284,14 @@ test.each(engines)(
   },
 )
 
-test.each(engines)('%s: the command counts the plants', async (_, engine) => {
-  const lines = (await engine.command('export')).out.trim().split('\n')
+test.each(engines)('%s: command and route count the plants, with the option', async (_, engine) => {
+  const { length } = (await engine.command('export')).out.trim().split('\n')
+  await using daemon = await engine.serve()
+  const counted = await daemon.fetch('/count')
 
-  expect(await engine.command('count')).toEqual({ out: `${lines.length}\n`, err: '', code: 0 })
+  expect(await engine.command('count')).toEqual({ out: `${length}\n`, err: '', code: 0 })
+  expect(await counted.json()).toEqual({ count: length })
+  expect(counted.headers.get('server')).toBe('x')
 })
 
 test.each(engines)('%s: the client has the new field', async (_, engine) => {
