@@ -49,12 +49,6 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-// OpenSSL's codes, as Bun names them.
-const UNTRUSTED = /^UNABLE_TO_|SELF_SIGNED_CERT|^CERT_UNTRUSTED$/
-
-/** True for an error of a certificate that no trusted CA has signed. */
-export const isUntrusted = (error: unknown): boolean => UNTRUSTED.test(codeOf(error))
-
 /** The message of any thrown value. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, isUntrusted, messageOf } from '../../../errors'
+import { codeOf, messageOf } from '../../../errors'
 import { safeMessage } from '../../../redaction'
 import type { ErrorName } from '../../../request-errors'
 import { type Host, isSocket, type PostgresTarget } from './url'
@@ -84,6 +84,9 @@ export function hidePassword(error: unknown, password: string): unknown {
 
 export const THROUGH_POOLER = 'connected through a pooler: add prepare=false to the URL'
 
+// OpenSSL's codes for a certificate that no trusted CA has signed, as Bun names them.
+const UNTRUSTED = /^UNABLE_TO_|SELF_SIGNED_CERT|^CERT_UNTRUSTED$/
+
 /** The reason that a host cannot be used, and the fix: the text after its address and a colon. */
 export async function explainFailedConnection(
   error: unknown,
@@ -94,7 +97,8 @@ export async function explainFailedConnection(
   // Another server, such as one of HTTP.
   if (/^ERR_POSTGRES_(INVALID|UNEXPECTED)_MESSAGE/.test(codeOf(error)))
     return 'not a PostgreSQL server; check the host and the port'
-  if (isUntrusted(error)) return `${description}; add the CA to the URL: sslrootcert=FILE`
+  if (UNTRUSTED.test(codeOf(error)))
+    return `${description}; add the CA to the URL: sslrootcert=FILE`
   switch (sqlStateOf(error) || codeOf(error)) {
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
       if (isSocket(host)) return 'nothing listens on this unix socket'
