@@ -44,13 +44,13 @@ function createHistogram(): Histogram {
   }
 }
 
-/** The answers to one method of a route. */
-type Answers = { readonly statuses: Map<number, number>; readonly latency: Histogram }
+/** The responses to one method of a route. */
+type Responses = { readonly statuses: Map<number, number>; readonly latency: Histogram }
 
-const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram() })
-const createMethods = () => new Map<string, Answers>()
+const createResponses = (): Responses => ({ statuses: new Map(), latency: createHistogram() })
+const createMethods = () => new Map<string, Responses>()
 
-/** Values read for each answer; null if unknown, or if there is none. */
+/** Values read for each response; null if unknown, or if there is none. */
 type LiveGauges = {
   /** The version of plantstore. */
   readonly version: string
@@ -63,14 +63,14 @@ type LiveGauges = {
   readonly certificateExpiry: number | null
 }
 
-/** The answers by route and method. */
+/** The responses by route and method. */
 class RequestCounts {
-  readonly #routes = new Map<string, Map<string, Answers>>()
+  readonly #routes = new Map<string, Map<string, Responses>>()
 
   add(method: string, route: string, status: number, milliseconds: number): void {
     const label = route === UNROUTED ? 'other' : method
     const methods = this.#routes.getOrInsertComputed(route, createMethods)
-    const { statuses, latency } = methods.getOrInsertComputed(label, createAnswers)
+    const { statuses, latency } = methods.getOrInsertComputed(label, createResponses)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     if (status < 400) latency.observe(milliseconds / 1000)
   }
@@ -135,7 +135,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   ],
   plantstore_http_request_duration_seconds: [
     'histogram',
-    'Time from the head of a request to its answer; refusals are not counted.',
+    'Time from the head of a request to its response; refusals are not counted.',
     ({ requests }) => requests.latencies(),
   ],
   plantstore_commit_changes_total: [
@@ -208,7 +208,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   ],
   plantstore_unsent_bytes: [
     'gauge',
-    'Bytes of bodies being read, and of long answers that clients have not read.',
+    'Bytes of bodies being read, and of long responses that clients have not read.',
     ({ unsentBytes }) => unsentBytes,
   ],
   process_open_fds: [
@@ -245,10 +245,10 @@ export function createMetrics() {
   const { requests, commits } = counters
   return {
     /**
-     * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, or `/*` for a path or a
+     * Counts a response. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, or `/*` for a path or a
      * method that no route has.
      */
-    countAnswer(method: string, route: string, status: number, milliseconds: number): void {
+    countResponse(method: string, route: string, status: number, milliseconds: number): void {
       requests.add(method, route, status, milliseconds)
     },
     /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */

@@ -42,7 +42,7 @@ function createObserver(deps: RouteDeps) {
     const milliseconds = performance.now() - startedAt
     const { method } = request
     const isUnread = UNREAD_METHODS.has(method)
-    metrics.countAnswer(method, route, response.status, milliseconds)
+    metrics.countResponse(method, route, response.status, milliseconds)
     const cursor = !isUnread && response.ok && store.changeLog?.lastCursor?.()
     if (cursor) response.headers.set(CURSOR_HEADER, cursor)
     cors?.expose(request, response)
