@@ -39,7 +39,7 @@ type Mark = { readonly number: number; readonly age: number }
 export type Clock = {
   /** Monotonic time in milliseconds. */
   now(): number
-  /** Lets commits and reads run between two steps. */
+  /** Lets commits and reads run between two queries. */
   pause(): Promise<void>
 }
 

@@ -36,7 +36,7 @@ type Requests = {
   readonly patchPlants: (texts: readonly string[]) => Promise<Result<Patched>>
 }
 
-type Entry<P extends NewPlant = NewPlant> = {
+type BatchItem<P extends NewPlant = NewPlant> = {
   readonly plant: P
   readonly id: bigint
   readonly text: string
@@ -53,7 +53,7 @@ const refuse = (error: number, status: number, message: string): Failure => ({
 })
 
 // Untyped programs may pass anything.
-function entryOf<P extends NewPlant>(plant: P): Entry<P> {
+function itemOf<P extends NewPlant>(plant: P): BatchItem<P> {
   try {
     return { plant, id: plant.id, text: plantText(plant) }
   } catch (error) {
@@ -63,65 +63,65 @@ function entryOf<P extends NewPlant>(plant: P): Entry<P> {
 }
 
 async function* batchesOf<P extends NewPlant>(plants: Plants<P>) {
-  let batch: Entry<P>[] = []
+  let batch: BatchItem<P>[] = []
   let characters = 0
   for await (const plant of plants) {
-    const entry = entryOf(plant)
-    characters += entry.text.length + 1
+    const item = itemOf(plant)
+    characters += item.text.length + 1
     if (batch.length === MAX_PLANTS || (batch.length > 0 && characters > MAX_CHARACTERS)) {
       yield batch
       batch = []
-      characters = entry.text.length + 1
+      characters = item.text.length + 1
     }
-    batch.push(entry)
+    batch.push(item)
   }
   if (batch.length > 0) yield batch
 }
 
 /** Creates plants whose ids differ. */
-async function create(run: BatchRun, entries: readonly Entry[]): Promise<void> {
-  const [entry] = entries
-  if (entry === undefined) return
-  const result = await run.createPlants(entries.map(({ text }) => text))
-  if (result.ok) run.created += entries.length
-  else if (OF_IDS.includes(result.error)) await create(run, await findMissing(run, entries))
+async function create(run: BatchRun, items: readonly BatchItem[]): Promise<void> {
+  const [item] = items
+  if (item === undefined) return
+  const result = await run.createPlants(items.map(({ text }) => text))
+  if (result.ok) run.created += items.length
+  else if (OF_IDS.includes(result.error)) await create(run, await findMissing(run, items))
   else if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
-  else if (entries.length === 1) entry.failure = result
+  else if (items.length === 1) item.failure = result
   else {
-    const half = Math.ceil(entries.length / 2)
-    await create(run, entries.slice(0, half))
-    await create(run, entries.slice(half))
+    const half = Math.ceil(items.length / 2)
+    await create(run, items.slice(0, half))
+    await create(run, items.slice(half))
   }
 }
 
 /** A change of nothing, for a plant that is stored with exactly these fields. */
-function comparisonText({ plant }: Entry): string {
+function comparisonText({ plant }: BatchItem): string {
   const texts = ['name', ...OPTIONAL_TEXTS] as const
   const was = Object.fromEntries(texts.map((name) => [name, plant[name]]))
   return changeText({ id: plant.id, was })
 }
 
 /** Counts or refuses the plants whose ids are stored. Resolves to the others. */
-async function findMissing(run: BatchRun, entries: readonly Entry[]): Promise<Entry[]> {
-  const result = await run.patchPlants(entries.map(comparisonText))
+async function findMissing(run: BatchRun, items: readonly BatchItem[]): Promise<BatchItem[]> {
+  const result = await run.patchPlants(items.map(comparisonText))
   if (!result.ok) throw new ClientError(result)
   const conflicts = new Set(result.value.conflicts.map(({ id }) => id))
   const missing = new Set(result.value.missing.map(({ id }) => id))
-  for (const entry of entries) {
-    const { id } = entry
+  for (const item of items) {
+    const { id } = item
     if (conflicts.has(id))
-      entry.failure = refuse(ERRORS.taken, 409, `id ${id} belongs to a different plant`)
+      item.failure = refuse(ERRORS.taken, 409, `id ${id} belongs to a different plant`)
     else if (!missing.has(id)) run.known++
   }
-  return entries.filter(({ id }) => missing.has(id))
+  return items.filter(({ id }) => missing.has(id))
 }
 
 /** Creates plants. A request must not repeat an id: the first plant with an id decides the outcome of the others. */
-async function createUnique(run: BatchRun, entries: readonly Entry[]): Promise<void> {
-  const firsts = new Map<bigint, Entry>()
-  for (const entry of entries) if (!firsts.has(entry.id)) firsts.set(entry.id, entry)
+async function createUnique(run: BatchRun, items: readonly BatchItem[]): Promise<void> {
+  const firsts = new Map<bigint, BatchItem>()
+  for (const item of items) if (!firsts.has(item.id)) firsts.set(item.id, item)
   await create(run, [...firsts.values()])
-  const repeats = entries.filter((entry) => firsts.get(entry.id) !== entry)
+  const repeats = items.filter((item) => firsts.get(item.id) !== item)
   if (repeats.length > 0) await createUnique(run, repeats)
 }
 

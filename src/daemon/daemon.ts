@@ -13,7 +13,7 @@ import { createApp } from '../http/app'
 import { createCors } from '../http/cors'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
-import { compileEagerly, EXIT_CODES } from '../program'
+import { compileEagerly, EXIT_CODES, type StopSignal } from '../program'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
@@ -127,7 +127,7 @@ class Daemon {
   }
 
   /** Answers the requests in flight, commits them, and closes the store. Resolves to the exit code. */
-  async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
+  async stop(second: Promise<StopSignal>): Promise<number> {
     const { config, log, lines } = this.#parts
     const close = (drainMs: number) => this.close(drainMs)
     const code = await shutDown({ close, second, milliseconds: config.stopSeconds * 1000, log })

@@ -73,7 +73,7 @@ const sqlite: Engine = {
 }
 
 // Loaded only if used.
-async function targetOf(database: string, secrets: DatabaseSecrets) {
+async function parseTarget(database: string, secrets: DatabaseSecrets) {
   // Managed servers fail over by a change of their address.
   shortenNameCache()
   return (await import('./postgres/connection/url')).parsePostgresUrl(database, secrets)
@@ -88,19 +88,19 @@ const postgres: Engine = {
     isNew: false,
   }),
   async open(database, secrets, storeUser) {
-    const target = await targetOf(database, secrets)
+    const target = await parseTarget(database, secrets)
     return (await import('./postgres/store')).openPostgres(target, storeUser)
   },
   async openReadOnly(database, secrets, log) {
-    const target = await targetOf(database, secrets)
+    const target = await parseTarget(database, secrets)
     return (await import('./postgres/snapshot')).openReadOnly(target, log)
   },
   async check(database, secrets, log) {
-    const target = await targetOf(database, secrets)
+    const target = await parseTarget(database, secrets)
     return (await import('./postgres/check')).checkServer(target, log)
   },
   async readAll(database, secrets, _, log, read) {
-    const target = await targetOf(database, secrets)
+    const target = await parseTarget(database, secrets)
     const snapshot = await import('./postgres/snapshot')
     return snapshot.readSnapshot(target, log, (ask) => read(snapshot.allPlants(ask)))
   },

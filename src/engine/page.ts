@@ -6,9 +6,9 @@ import type { Order, PlantFilter, PlantQuery } from '../plant/plants'
 /** A page ends with the plant that exceeds this length: 1000 of the longest plants would fill gigabytes of memory. */
 export const PAGE_LENGTH = 250_000
 
-const MAX_WALKED = 5000
+const MAX_SCANNED = 5000
 // Plants with one tag are scattered over the table: each takes several times as long to read.
-const MAX_WALKED_OF_TAG = 1000
+const MAX_SCANNED_OF_TAG = 1000
 
 /** Maximum number of queued lists and searches: some seconds of reading. */
 export const MAX_WAITING_READS = 1000
@@ -60,7 +60,7 @@ export type CompiledFilter = {
   /** The values of the placeholders, in their order. */
   readonly values: readonly string[]
   /** Maximum number of plants read for one page: they block the event loop for a few milliseconds. */
-  readonly maxWalked: number
+  readonly maxScanned: number
 }
 
 /** Compiles a query's filter. `places`: the number of placeholders before it. */
@@ -75,9 +75,9 @@ export function compileFilter(
   const range = tag === undefined ? '' : ` AND ${tagEquals(placeholders[0] ?? '')}`
   const hits = placeholders.slice(tag === undefined ? 0 : 1).map(nameContains)
   if (filter.tagged !== undefined) hits.push(filter.tagged ? 'tag IS NOT NULL' : 'tag IS NULL')
-  if (hits.length === 0) return { range, hit: null, values, maxWalked: limit }
-  const maxWalked = tag === undefined ? MAX_WALKED : MAX_WALKED_OF_TAG
-  return { range, hit: hits.join(' AND '), values, maxWalked }
+  if (hits.length === 0) return { range, hit: null, values, maxScanned: limit }
+  const maxScanned = tag === undefined ? MAX_SCANNED : MAX_SCANNED_OF_TAG
+  return { range, hit: hits.join(' AND '), values, maxScanned }
 }
 
 // In a URL, up to 9 kB of the 16 that a request may have.

@@ -29,7 +29,7 @@ export function createByteBudget(maxBodyBytes: number) {
   const limit = longLimit / LONG_SHARE
   let total = 0
 
-  /** Holds bytes, with or without room for them: without an `await` after the check, the limit is exact. */
+  /** Holds bytes, whether or not there is room: the limit is exact if no `await` follows the check of it. */
   function hold(bytes: number): Holding {
     let own = bytes
     total += own

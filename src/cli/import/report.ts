@@ -23,7 +23,7 @@ const PLANTS_SHOWN = 5
 export class Report {
   #counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
   #rowCount = 0
-  /** The stored plants whose name is the empty text. */
+  /** The number of plants whose name is the empty text. */
   #emptyNames = 0
   /** The rows that were not read, and the reason; null if all were read. */
   #unreadReason: string | null = null

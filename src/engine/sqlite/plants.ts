@@ -44,7 +44,7 @@ export function preparePlants(db: Database) {
       const first = firstId(query)
       if (first === null) return { plants: [], next: null }
       const { from, by } = SQL_ORDERS[order]
-      const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
+      const { range, hit, values, maxScanned } = compileFilter(query, DIALECT, 2)
       const columns = hit === null ? '*' : `*, ${hit} AS hit`
       // Cached by its text.
       const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
@@ -58,13 +58,13 @@ export function preparePlants(db: Database) {
         return hits === limit ? PAGE_LENGTH + 1 : charactersOf(row)
       }
       // One extra row shows whether there is a next page.
-      const scanned = page.iterate(first, maxWalked + 1, ...values)
-      const { rows, following } = takeRows(scanned, maxWalked, lengthOf)
+      const scanned = page.iterate(first, maxScanned + 1, ...values)
+      const { rows, following } = takeRows(scanned, maxScanned, lengthOf)
       const last = rows.at(-1)
       const plants = rows.filter(isHit).map(plantOf)
       return { plants, next: last && following ? last.id : null }
     },
-    /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
+    /** Counts a page of tags by their index, in one query: a page of the only tags reads the index of all plants. */
     tags({ after = null, limit }: TagQuery): TagPage {
       const page = db.query<{ tag: string; plants: bigint }, [string, number]>(
         `SELECT tag, count(*) AS plants FROM plants WHERE tag ${after === null ? '>=' : '>'} ?1

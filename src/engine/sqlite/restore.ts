@@ -7,7 +7,7 @@
 // - rename: the copy takes the path.
 //
 // Whenever it is killed, the path has the complete old database, one that is refused, or the complete backup: never a
-// database beside the WAL of another. Run again, it begins anew. Each step is on disk before the next.
+// database beside the WAL of another. Run again, it begins anew. Each phase is on disk before the next.
 
 import { Database } from 'bun:sqlite'
 import {

@@ -62,10 +62,9 @@ export class Followers {
     const { now } = this.#deps
     const isAllowed = findToken(this.#deps, hash).then(
       (token) => token !== null && isValid(token, now()),
-      // A failing store ends no streams.
+      // A store that fails, or does not answer in time, ends no streams.
       () => true,
     )
-    // Nor does one that does not answer.
     return Promise.race([isAllowed, Bun.sleep(TICK_MS).then(() => true)])
   })
   /** Resolves when there may be something to send. */

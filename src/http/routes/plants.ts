@@ -156,7 +156,7 @@ export const storedPlants = (deps: RouteDeps) => {
           detail: {
             operationId: 'listPlants',
             summary: 'List plants',
-            description: 'A search by `name` walks a few thousand plants a page.',
+            description: 'A search by `name` reads a few thousand plants per page.',
             headers: ['link'],
             successes: () => ({ 200: PlantPage }),
           },

@@ -185,7 +185,7 @@ const time = (description: string) =>
   t.String({ format: 'date-time', description, examples: ['2030-05-01T12:00:00.000Z'] })
 const count = (description: string, options: t.IntegerOptions = {}) =>
   t.Integer({ minimum: 0, description, ...options })
-const no = (description: string) => t.Boolean({ description, examples: [false] })
+const flag = (description: string) => t.Boolean({ description, examples: [false] })
 
 const NEXT = 'The `after` of the next page; null on the last one.'
 
@@ -292,7 +292,7 @@ export const Status = body('Status', 'The state of the service.', {
   engine: oneOf(['sqlite', 'postgresql'], 'The storage engine.'),
   database: text('The name of the database file, or of the database on the server.', 'plants.db'),
   plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
-  readOnly: no('True if it was started with --read-only: changes get 40302.'),
+  readOnly: flag('True if it was started with --read-only: changes get 40302.'),
   writable: t.Boolean({ description: 'True if changes can be stored.' }),
   problem: orNull(
     t.Object({ name: text('The name of the error.'), message: text('The reason.') }),
@@ -311,7 +311,7 @@ export const Status = body('Status', 'The state of the service.', {
     'Only of a read-only service: how far it lags behind its primary; otherwise null.',
     { examples: [null] },
   ),
-  damaged: no('True if a page of the database is known to be damaged.'),
+  damaged: flag('True if a page of the database is known to be damaged.'),
   uptimeSeconds: count('Seconds since the daemon started.'),
   lastBackup: orNull(
     t.Object({

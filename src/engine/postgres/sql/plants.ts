@@ -112,7 +112,7 @@ export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
   const { limit, order = 'asc' } = query
   const filter = compileFilter(query, DIALECT, 3)
   const rows = await sql.unsafe<PageRow[]>(pageStatement(order, filter), [
-    ...[limit, filter.maxWalked + 1, first],
+    ...[limit, filter.maxScanned + 1, first],
     ...filter.values,
   ])
   const plants = rows.filter(({ hit }) => hit).map(plantOf)
