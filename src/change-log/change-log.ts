@@ -43,7 +43,13 @@ export type ChangeLogStats = {
 /**
  * The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them.
  */
-export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
+export const CURSOR = /^[0-9a-f]{16}-(\d{1,15})$/
+
+/** The number in a cursor; null if it is malformed. */
+export function numberOf(cursor: string): number | null {
+  const [, digits] = CURSOR.exec(cursor) ?? []
+  return digits === undefined ? null : Number(digits)
+}
 
 /** The cursor of the end of the change log. */
 export const NOW = 'now'

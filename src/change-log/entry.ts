@@ -1,6 +1,6 @@
 // The entries of the change log, and their cursors; for every engine. The life of an entry:
 // - add: the commit of a change adds its entry, so that neither exists without the other
-// (sqlite/change-log.ts, postgres/sql/change-log.ts).
+// (engine/sqlite/change-log.ts, engine/postgres/sql/change-log.ts).
 // - watch: listeners are notified of new entries (watch.ts).
 // - read: pages of entries after a cursor, or of the history of one plant before a cursor.
 // - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.
@@ -9,7 +9,7 @@ import type { PlantFields } from '../plant/plant'
 import type { Origin } from '../plant/plants'
 import { fieldsOf, type PlantRow, type RowId } from '../plant/row'
 import { RequestError } from '../request-errors'
-import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
+import { type Action, type ChangeLogEntry, type ChangeLogPage, NOW, numberOf } from './change-log'
 
 /** An entry without its number. */
 export type NewEntry = {
@@ -121,9 +121,9 @@ export function toCursor(
 }
 
 function numberIn(cursor: string, expectation: string): number {
-  const [, , digits] = CURSOR.exec(cursor) ?? []
-  if (digits === undefined) throw new RequestError('invalid', `after: expected ${expectation}`)
-  return Number(digits)
+  const number = numberOf(cursor)
+  if (number === null) throw new RequestError('invalid', `after: expected ${expectation}`)
+  return number
 }
 
 /** The number of the entry after which a read begins; null for no cursor and {@link NOW}. `invalid`: it is malformed. */

@@ -1,6 +1,6 @@
 // Reads on a replica that must see a change made at the primary: they wait for it.
 
-import { CURSOR, NOW } from '../../change-log/change-log'
+import { NOW, numberOf } from '../../change-log/change-log'
 import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import type { App } from '../exchange'
@@ -16,9 +16,9 @@ const PATIENCE_MS = 1000
 const MIN_PAUSE_MS = 10
 const NOT_YET = 'busy: this replica has not received the change yet; retry shortly'
 
-function numberOf(cursor: string): number {
-  const [, , digits] = CURSOR.exec(cursor) ?? []
-  if (digits !== undefined) return Number(digits)
+function requireNumber(cursor: string): number {
+  const number = numberOf(cursor)
+  if (number !== null) return number
   throw new RequestError('invalid', 'Plantstore-Cursor: expected the cursor of a change')
 }
 
@@ -28,13 +28,13 @@ function numberOf(cursor: string): number {
  */
 export function awaitChange(store: Store) {
   async function wait(cursor: string): Promise<void> {
-    const number = numberOf(cursor)
+    const number = requireNumber(cursor)
     const end = performance.now() + PATIENCE_MS
     for (let pause = MIN_PAUSE_MS; ; pause *= 2) {
       const { changeLog } = store
       if (!changeLog) throw new RequestError('no change log')
       const { next } = await changeLog.read({ after: NOW, limit: 0 })
-      if (numberOf(next) >= number) {
+      if (requireNumber(next) >= number) {
         await changeLog.read({ after: cursor, limit: 0 })
         return
       }
