@@ -1,7 +1,7 @@
 // plantstore import: creates the plants of a file, as clients would.
 
 import { DATABASE_OPTIONS } from '../../config/options'
-import { engineOf, openStore } from '../../engine/engine'
+import { engineOf, openStore, type PlantParts } from '../../engine/engine'
 import { commandUser } from '../../engine/store-user'
 import { messageOf } from '../../errors'
 import { COMMAND_ADVICE } from '../../formats/advice'
@@ -52,13 +52,11 @@ async function importFile(context: CommandContext, signal: AbortSignal): Promise
       record: report.record,
     }
     const all = report.follow(first.done ? groups : prepend(first.value, groups), signal)
-    const isWhole = await (store
-      ? importGroups(store, all, run)
-      : dryRun(all, run, (read) =>
-          isNew
-            ? read([])
-            : engine.readAll(config.database, config, 'repeatable', commandLog(err), read),
-        ))
+    const readStored = <T>(read: (parts: PlantParts) => Promise<T>): Promise<T> =>
+      isNew
+        ? read([])
+        : engine.readAll(config.database, config, 'repeatable', commandLog(err), read)
+    const isWhole = await (store ? importGroups(store, all, run) : dryRun(all, run, readStored))
     if (!isWhole) report.stop('what follows the first refused row (--strict)')
     if (signal.aborted) report.stop('the rest, because it was interrupted')
   } catch (error) {

@@ -110,15 +110,14 @@ export class Report {
     const { config } = this.context
     const { created, skipped, replaced, refused } = this.#counts
     const unmappedTexts = config.replace ? findUnmapped(this.file.columns) : []
-    const parts = [
-      config.dryRun
-        ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
-        : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`,
-      `${countOf(this.#rowCount, 'row')} read`,
-      ...(unmappedTexts.length > 0 && replaced + skipped > 0
-        ? [`stored plants keep their ${listWords(unmappedTexts)}: no column of the file has it`]
-        : []),
-    ]
+    const counts = config.dryRun
+      ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
+      : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+    const parts = [counts, `${countOf(this.#rowCount, 'row')} read`]
+    if (unmappedTexts.length > 0 && replaced + skipped > 0)
+      parts.push(
+        `stored plants keep their ${listWords(unmappedTexts)}: no column of the file has it`,
+      )
     const empty = this.#emptyNames
     if (empty > 0) parts.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)
     if (this.#unreadReason !== null) parts.push(`not read: ${this.#unreadReason}`)
