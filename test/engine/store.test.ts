@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { openStore } from '../../src/engine/engine'
 import { commandUser, storeOwner } from '../../src/engine/store-user'
 import { tryLock } from '../../src/files/libc'
@@ -67,6 +67,14 @@ test('a token is committed at once, although reads of the same turn share a tran
   expect(other.query('SELECT name FROM tokens').values()).toEqual([['laptop']])
   expect(await read).toBeNull()
   await store.close()
+})
+
+test('a store that is closed at once leaves no file beside it', async () => {
+  using folder = temporaryFolder()
+  for (let stores = 1; stores <= 20; stores++) {
+    await (await open(folder.file(`${stores}.db`))).close()
+    expect(readdirSync(folder.path)).toHaveLength(stores)
+  }
 })
 
 test('a closed store refuses changes and reads', async () => {

@@ -5,6 +5,7 @@ import { fileSize, freeBytes, watchFiles } from '../../../src/engine/sqlite/file
 import { distrustPageCache, openFile } from '../../../src/engine/sqlite/open'
 import { temporaryFolder } from '../../harness/folder'
 import { openFiles } from '../../harness/open-files'
+import { until } from '../../harness/until'
 
 const openForReading = (path: string) => openFile(path, { isRead: true })
 
@@ -112,7 +113,7 @@ test.each([
   expect(valuesIn(place)).toEqual([...saved])
 })
 
-test('a log that another program reads an old state of is not saved', () => {
+test('a log that another program copies, or reads an old state of, is not saved', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   using db = new Database(path, { safeIntegers: true })
@@ -121,9 +122,14 @@ test('a log that another program reads an old state of is not saved', () => {
   using reader = new Database(path, { safeIntegers: true })
   reader.run('BEGIN')
   reader.query('SELECT 1 FROM numbers').get()
-  db.run('INSERT INTO numbers VALUES (2)')
   const files = watchFiles(db)
-  rmSync(`${path}-wal`)
+  expect(files.saveLog()).toBeTrue()
+  const waiting = `new (require('bun:sqlite').Database)('${path}').run('PRAGMA busy_timeout = 60000; PRAGMA wal_checkpoint(RESTART)')`
+  const program = Bun.spawn([process.execPath, '-e', waiting])
+  await until('its copy waits for the reader', () => !files.saveLog())
+  program.kill()
+  await program.exited
+  db.run('INSERT INTO numbers VALUES (2)')
 
   expect(files.saveLog()).toBeFalse()
   reader.run('COMMIT')

@@ -116,10 +116,16 @@ test('a daemon whose disk fails logs one line, ends, and acknowledges no commit'
   expect(writer.death?.kind).toBe('fatal')
 })
 
-test('a checkpoint that fails ends the daemon', async () => {
+test.each([
+  [
+    'checkpoint',
+    (thread?: TestedThread) => thread?.onmessage({ data: JSON.stringify(failing('fatal')) }),
+  ],
+  ['thread', (thread?: TestedThread) => thread?.onerror({ message: 'out of memory' })],
+])('a %s that fails between two commits ends the daemon', async (_, fail) => {
   const writer = daemonWriter()
   await writer.commit([create(1)])
-  threads.at(-1)?.onmessage({ data: JSON.stringify(failing('fatal')) })
+  fail(threads.at(-1))
   await settled()
 
   expect({ deaths, events }).toEqual({ deaths: 1, events: ['error storage-failed'] })
@@ -332,13 +338,4 @@ test('a committing thread that cannot be started is a problem until it can be', 
     deaths: 0,
     events: ['error cannot-write', 'info writable-again'],
   })
-})
-
-test('a committing thread that dies between two commits ends the daemon', async () => {
-  const writer = daemonWriter()
-  await writer.commit([create(1)])
-  threads.at(-1)?.onerror({ message: 'out of memory' })
-  await settled()
-
-  expect({ deaths, events }).toEqual({ deaths: 1, events: ['error storage-failed'] })
 })

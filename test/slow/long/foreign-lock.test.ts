@@ -2,8 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { importLines, lines } from '../../harness/commands'
-import { type Daemon, startProgram, startTemporary, temporaryFolder } from '../../harness/daemon'
+import { lines, storeFolder } from '../../harness/commands'
+import { type Daemon, startProgram, startTemporary } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
@@ -52,9 +52,9 @@ test("a daemon reports another program's lock within 10 seconds, and recovers", 
 })
 
 test('a daemon that waits for the lock of another program at its start stops at SIGTERM', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(3)
   using other = new Database(database)
   other.run('BEGIN IMMEDIATE')
   const args = ['serve', '--port', '0', '--keep-changes', '1d', '--database', database]
@@ -70,9 +70,9 @@ test('a daemon that waits for the lock of another program at its start stops at 
 })
 
 test('an import that is stopped from its terminal holds no lock', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(3)
   using other = new Database(database)
   other.run('PRAGMA busy_timeout = 0')
   const args = ['import', '-', '--format', 'ndjson', '--database', database]

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
-import { check, fingerprint, importLines, lines } from '../../harness/commands'
+import { check, fingerprint, importLines, lines, storeFolder } from '../../harness/commands'
 import { runProgram, startDaemon, startTemporary, temporaryFolder } from '../../harness/daemon'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
 
@@ -133,14 +133,13 @@ test('a reading command beside a daemon leaves the WAL as it is', async () => {
 })
 
 test('a daemon starts and writes while an export runs', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 30_000))
+  using folder = storeFolder()
+  await folder.fill(30_000)
   const under = ['bash', '-c', '"$0" "$@" | { sleep 1; cat; }']
 
-  const exporting = runProgram(['export', '--database', database], { under })
+  const exporting = folder.run(['export'], { under })
   await Bun.sleep(300)
-  await using daemon = await startDaemon({ database })
+  await using daemon = await folder.serve()
   for (let id = 100_000; id < 100_100; id++) await daemon.create(`{"id":${id},"name":"new"}`)
   const { out, code } = await exporting
 
@@ -154,9 +153,9 @@ test('a daemon starts and writes while an export runs', async () => {
 })
 
 test('a closed database is read again if another process wrote to it meanwhile', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(10)
   let reads = 0
 
   const plants = await readDatabase(database, async (db) => {
@@ -172,9 +171,9 @@ test('a closed database is read again if another process wrote to it meanwhile',
 })
 
 test('a check waits for a connection that closes the database slowly', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(10)
   // As the last connection does while it copies the WAL, which it then removes.
   const closing = new Database(database)
   closing.query('SELECT count(*) FROM plants').get()
@@ -189,12 +188,9 @@ test('a check waits for a connection that closes the database slowly', async () 
 })
 
 test('a reading command refuses a database of a newer schema, and changes nothing', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
-  const db = new Database(database)
-  db.run('PRAGMA user_version = 99')
-  db.close(true)
+  using folder = storeFolder()
+  await folder.fill(10)
+  folder.edit('PRAGMA user_version = 99')
   const before = fingerprint(folder.path)
 
   for (const words of [
@@ -204,7 +200,7 @@ test('a reading command refuses a database of a newer schema, and changes nothin
     ['changes'],
     ['backup', folder.file('copy.db')],
   ]) {
-    const { out, err, code } = await runProgram([...words, '--database', database])
+    const { out, err, code } = await folder.run(words)
     expect({ out, code }).toEqual({ out: '', code: 1 })
     expect(err.split('\n')).toHaveLength(2)
   }
@@ -213,13 +209,13 @@ test('a reading command refuses a database of a newer schema, and changes nothin
 })
 
 test('a reading command says which file it cannot read, and as which user', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(10)
   chmodSync(folder.path, 0o755)
   chmodSync(database, 0)
 
-  const { err, code } = await runProgram(['check', '--database', database], asNobody)
+  const { err, code } = await folder.run(['check'], asNobody)
 
   expect(code).toBe(1)
   expect(err).toBe(
