@@ -26,7 +26,8 @@ export function localAddress({ host, port, unix, tlsCert }: ListenOptions): Loca
   if (unix !== null) return { url: 'http://localhost', unix }
   const scheme = tlsCert === null ? 'http' : 'https'
   const address = WILDCARDS.get(host) ?? host
-  return { url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`, unix }
+  const authority = address.includes(':') ? `[${address}]` : address
+  return { url: `${scheme}://${authority}:${port}`, unix }
 }
 
 /** An address; an IPv4-mapped one, as listeners on `::` see IPv4 clients, as plain IPv4 (RFC 4291, section 2.5.5.2). */

@@ -33,7 +33,8 @@ function createHistogram(): Histogram {
     },
     samples(labels = '') {
       let total = 0
-      const labelsOf = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
+      const prefix = labels && `${labels},`
+      const labelsOf = (le: string) => `{${prefix}le="${le}"}`
       const buckets = [...counts].map((count, index): Sample => {
         total += count
         return [`_bucket${labelsOf(String(SECONDS[index] ?? '+Inf'))}`, total]
@@ -240,6 +241,7 @@ function familyText(name: string, [type, help, read]: Family, sources: Sources):
 /** The metrics of a daemon. */
 export type Metrics = ReturnType<typeof createMetrics>
 
+/** Makes the metrics of a daemon, whose counters begin at zero. */
 export function createMetrics() {
   const counters = createCounters()
   const { requests, commits } = counters
@@ -260,7 +262,7 @@ export function createMetrics() {
     render(stats: StoreStats, gauges: Partial<LiveGauges> = {}): string {
       const sources = { ...gauges, ...counters, stats }
       const families = Object.entries(FAMILIES)
-      return `${families.flatMap(([name, it]) => familyText(name, it, sources)).join('\n')}\n`
+      return `${families.flatMap(([name, family]) => familyText(name, family, sources)).join('\n')}\n`
     },
   }
 }

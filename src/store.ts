@@ -26,7 +26,7 @@ export interface Store extends Plants, Tokens {
   close(): Promise<void>
 }
 
-/** The reads of commands, for any schema: nothing is written, and the parts that an older schema lacks are empty. */
+/** The reads of commands, for any schema since 1.0.0: nothing is written, and the parts that an older one lacks are empty. */
 export type ReadOnlyStore = Pick<Store, 'listTokens' | 'close'> & {
   readonly changeLog: Pick<ChangeLog, 'read' | 'watch'>
 }

@@ -41,7 +41,7 @@ export type ChangeLogStats = {
 }
 
 /**
- * The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them.
+ * The form of a cursor: the mark of a place, and its number. Clients take cursors from responses, and do not parse them.
  */
 export const CURSOR = /^[0-9a-f]{16}-(\d{1,15})$/
 

@@ -54,6 +54,7 @@ export type EntryTexts = readonly [
   request: string | null,
 ]
 
+/** The values of an entry for a row, in the order of its columns. */
 export const entryTexts = ({ action, before, after, origin }: NewEntry): EntryTexts => [
   action,
   rowToJson(before),
@@ -159,6 +160,7 @@ export function endOf(after: string | undefined, state: ChangeLogState): number 
   return number
 }
 
+/** The entry of a row, with its cursor. */
 export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEntry => ({
   cursor: toCursor(changeLog, row),
   at: new Date(Number(row.at)).toISOString(),

@@ -84,6 +84,7 @@ const withToken = (deps: RouteDeps) =>
     .use(onePlant(deps))
     .use(changedPlant(deps))
 
+/** Makes the app of a store; a server listens with it. */
 export function createApp(appDeps: AppDeps) {
   const deps = createRouteDeps(appDeps)
   const { observe, refuse } = createObserver(deps)

@@ -9,6 +9,7 @@ import { createResponder } from './responses/respond'
 
 export type RouteDeps = ReturnType<typeof createRouteDeps>
 
+/** Makes what the routes of one app share. */
 export function createRouteDeps(appDeps: AppDeps) {
   const { maxBodyBytes, timeOut } = appDeps
   const budget = createByteBudget(maxBodyBytes)

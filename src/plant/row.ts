@@ -40,6 +40,7 @@ export function toRow(plant: Plant | PlantRecord): PlantRow {
   return row
 }
 
+/** The plant of a record. */
 export const plantOf = (record: PlantRecord): Plant => toNewPlant(record.id, record)
 
 function addTexts<P extends PlantFields>(plant: P, [, , ...texts]: PlantRow): P {
@@ -50,6 +51,7 @@ function addTexts<P extends PlantFields>(plant: P, [, , ...texts]: PlantRow): P 
   return plant
 }
 
+/** The plant of a row. */
 export const toPlant = (row: PlantRow): Plant => addTexts({ id: BigInt(row[0]), name: row[1] }, row)
 
 /** The plant of a row, without its id. */

@@ -17,6 +17,7 @@ export const TOKEN_COLUMNS = 'name, hash, scope, created_at, expires_at, revoked
 
 const toTime = (value: bigint | null): number | null => (value === null ? null : Number(value))
 
+/** The token of a row. */
 export const toToken = (row: TokenRow): Token => ({
   name: row.name,
   hash: row.hash,

@@ -25,6 +25,7 @@ type ImportStore = Pick<Store, 'createPlants' | 'putPlants' | 'patchPlants' | 'r
 /** Plants by their ids. */
 export type PlantsById = Map<Int64, Plant>
 
+/** The plants of some entries; those that are refused have none. */
 export const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 

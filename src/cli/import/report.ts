@@ -20,6 +20,7 @@ import type { RefusedFile } from './refused-file'
 export const REFUSED_SHOWN = 20
 const PLANTS_SHOWN = 5
 
+/** Counts the results of one import, and prints what its user must know. */
 export class Report {
   #counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
   #rowCount = 0

@@ -45,6 +45,7 @@ function createOutput(fd: number, onError: (error: unknown) => void): Output {
   }
 }
 
+/** Standard output. Writing throws an `OpenError` if it fails. */
 export const standardOutput = (): Output =>
   createOutput(1, (error) => {
     throw new OpenError(`cannot write to standard output: ${reasonOf(error)}`, true)

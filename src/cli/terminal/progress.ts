@@ -11,6 +11,7 @@ const clock = (seconds: number): string =>
 
 /** Formats a count, such as `12 plants`; a rate has `/s` appended. */
 export const inPlants = (count: number): string => countOf(Math.round(count), 'plant')
+/** Formats bytes, such as `1.5 MB`. */
 export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** A line on a terminal: the count, the rate, and the part and the time left, if the total is known. */

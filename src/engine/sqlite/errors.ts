@@ -86,6 +86,7 @@ export function toError(
   )
 }
 
+/** The error of a database that another program keeps locked. */
 export const lockedByAnother = (path: string): OpenError =>
   new OpenError(`${path} is locked by another program`)
 

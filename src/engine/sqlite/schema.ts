@@ -17,6 +17,7 @@ const FIRST_VERSION = 8
 /** The schema that this program writes; it reads all since 1.0.0. */
 export const SCHEMA_VERSION = FIRST_VERSION + UPGRADES.length
 
+/** The error of a file that is no database of plantstore. */
 export const notOurs = (path: string): OpenError =>
   new OpenError(`${path} is not a plantstore database; name another file with --database`)
 
@@ -26,6 +27,7 @@ export function requireKnown(version: number, path: string): void {
   requireKnownSchema(path, version, [FIRST_VERSION, SCHEMA_VERSION])
 }
 
+/** The version of a schema; 0 for an empty file, or for that of another program. */
 export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }

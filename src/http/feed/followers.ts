@@ -48,6 +48,7 @@ function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T
     calls.getOrInsertComputed(key, () => call(key).finally(() => void calls.delete(key)))
 }
 
+/** The followers of one app. They read the change log together, and their tokens are checked before each event. */
 export class Followers {
   readonly #deps: FollowersDeps
   /** The requests of those that follow. */

@@ -26,6 +26,7 @@ const readOptionsOf = ({ limit, after }: HistoryList, { signal }: Request) => ({
   signal,
 })
 
+/** The routes that list and follow changes, and those of the history, of all plants or of one. */
 export function changes({ store, respondZipped, followers }: RouteDeps) {
   function changeLogOf(): ChangeLog {
     if (!store.changeLog) throw new RequestError('no change log')

@@ -77,10 +77,11 @@ export const pages =
     const blobs = new Map<string, Blob>()
 
     const serve = async (request: Request, page: string, name: string): Promise<Response> => {
-      const file = (await load()).find((it) => it.page === page && it.name === name)
+      const file = (await load()).find((each) => each.page === page && each.name === name)
       if (!file) throw new RequestError('no such path')
       const coding = choose(request.headers.get('accept-encoding'), CODINGS) ?? 'identity'
-      const etag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
+      const suffix = coding === 'identity' ? '' : `-${coding}`
+      const etag = `"${file.hash}${suffix}"`
       const headers = new Headers({
         ...PAGE_HEADERS,
         'content-security-policy': policyOf(file),
