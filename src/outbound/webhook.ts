@@ -30,7 +30,7 @@ export function parseSecrets(text: string): Uint8Array[] {
   const areKeys = keys.every(({ length }) => length >= MIN_KEY_BYTES && length <= MAX_KEY_BYTES)
   if (keys.length > 0 && areKeys) return keys
   throw new UsageError(
-    `a secret is "whsec_" and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64; see "plantstore forward --help"`,
+    `a secret is "whsec_" and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64`,
   )
 }
 
