@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
+import { inputBytes } from '../../files/input'
 import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { copyWithProgress } from '../terminal/copy-with-progress'
@@ -31,6 +32,8 @@ the valid ones are listed.`,
       throw worksOnFiles('restore', 'pg_restore, point-in-time recovery, or "plantstore import"')
     }
     const path = onlyArgument(args, 'FILE')
+    // Refuses one that cannot be read.
+    inputBytes(path)
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     return copyWithProgress(out, err, async (onBytes) => {
       const result = await restoreDatabase(path, config.database, suffix, onBytes)

@@ -258,6 +258,7 @@ test('a restore that fails leaves no database where there was none', async () =>
   expect(refusalOf(await restore(folder.file('copy.db'), folder.database))).toContain(
     'is not a plantstore database',
   )
+  expect(refusalOf(await restore('none.db', folder.database))).toStartWith('cannot read none.db')
   expect(readdirSync(folder.path)).toEqual(['copy.db'])
 })
 
