@@ -1,8 +1,9 @@
 // The engines, and their operations on the database named by --database. No other file knows the list of engines.
 
-import { existsSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { shortenNameCache } from '../files/libc'
+import { statOf } from '../files/resolve-path'
 import type { Log } from '../log'
 import type { Plant } from '../plant/plant'
 import type { Findings, ReadOnlyStore, Store } from '../store'
@@ -58,7 +59,7 @@ type Engine = {
 const sqlite: Engine = {
   name: 'sqlite',
   locate(database) {
-    const isNew = !existsSync(database)
+    const isNew = !statOf(database)
     const name = isNew ? resolve(database) : realpathSync(database)
     return { name, baseName: basename(name), files: filesOf(name), isNew }
   },

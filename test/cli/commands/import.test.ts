@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import type { ChangePage } from '../../../src/client/types'
 import { hasScript, lines, onTerminal, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, program, runProgram } from '../../harness/daemon'
@@ -193,7 +193,7 @@ test('--replace continues if a client deletes a plant meanwhile', async () => {
   expect(counts[4]).toBe(400)
 })
 
-test('import refuses a missing file or a folder, and creates no database', async () => {
+test('import refuses what cannot be opened, and creates no database', async () => {
   using folder = storeFolder()
 
   for (const [path, word, expected] of [
@@ -206,6 +206,8 @@ test('import refuses a missing file or a folder, and creates no database', async
     expect(err).toContain(word)
   }
   expect(existsSync(folder.database)).toBeFalse()
+  symlinkSync(folder.database, folder.database)
+  expect((await folder.load('csv', '', '--dry-run')).err).toContain('too many links')
 })
 
 test.each([
