@@ -30,11 +30,6 @@ export function readText(path: string, name = path): string {
   throw new OpenError(`cannot read ${name}: it is larger than ${TEXT_MIB} MiB`)
 }
 
-const OTHERS_READ = 0o004
-
-/** True if every user can read a file. */
-export const isReadByOthers = (path: string): boolean => (statSync(path).mode & OTHERS_READ) !== 0
-
 /** The text of a file that a variable names, such as a token. Throws a `UsageError` if it cannot be read. */
 export function readSecret(variable: string, path: string): string {
   try {

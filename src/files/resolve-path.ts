@@ -15,6 +15,12 @@ export function statOf(path: string, stat = statSync): Stats | undefined {
   }
 }
 
+const OTHERS_READ = 0o004
+
+/** True if there is a file, and every user can read it. */
+export const isReadByOthers = (path: string): boolean =>
+  ((statOf(path)?.mode ?? 0) & OTHERS_READ) !== 0
+
 const STICKY = 0o1000
 
 /**

@@ -136,7 +136,9 @@ const unknown = [
 
 test('serve logs each unknown variable once, with the nearest known one', async () => {
   using folder = storeFolder()
-  await using daemon = await folder.serve({ env: misspelt })
+  // A database file needs no password.
+  const env = { ...misspelt, PLANTSTORE_DATABASE_PASSWORD_FILE: '/missing' }
+  await using daemon = await folder.serve({ env })
 
   expect(daemon.events().filter(({ event }) => event === 'variable-unknown')).toEqual(
     unknown.map((detail) => ({
