@@ -22,7 +22,7 @@ const NAMES = Object.keys(OPTIONS) as OptionName[]
 
 /** The message of a command line that parseArgs() refuses: it names an option, quoted, first. */
 function explain(error: unknown, names: readonly OptionName[]): string {
-  const [, flag = ''] = /'(?:-\w, )?(-[^ ']*)/.exec(messageOf(error)) ?? []
+  const [, flag = ''] = /'(?:-\w, )?([^ ']*)/.exec(messageOf(error)) ?? []
   const name = names.find((each) => toFlag(each) === flag)
   if (!name) return `unknown option ${flag}${suggest(flag, [...names.map(toFlag), '--help'])}`
   if (OPTIONS[name].value === null) return `${flag} takes no value`
@@ -96,10 +96,10 @@ export function parseConfig(
 ) {
   const { values: flags, positionals: args } = parseFlags(argv, names.filter(isFlag))
   if (flags.help) return null
-  const values = NAMES.map((name) => {
-    const isRead = names.includes(name)
-    return [name, isRead ? readOption(name, flags[flagName(name)], env) : OPTIONS[name].default]
-  })
+  const values = NAMES.map((name) => [
+    name,
+    names.includes(name) ? readOption(name, flags[flagName(name)], env) : OPTIONS[name].default,
+  ])
   const config: Config = Object.freeze(Object.fromEntries(values))
   if (config.unix !== null && config.port !== OPTIONS.port.default) {
     throw new UsageError('give --unix or --port, not both')

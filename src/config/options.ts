@@ -87,11 +87,11 @@ const BOOLEAN = kind(null, 'must be true or false', (text) => {
   return text === 'false' ? false : null
 })
 
-// An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
+// A name or an IPv4 address; or an IPv6 address, which may have brackets, as in a URL (RFC 3986, section 3.2.2).
 const ADDRESS = kind(
   'ADDRESS',
   'must be an address',
-  (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
+  (text) => /^\[?([^\s/:[\]]+|[\w.%]*(:[\w.%]*){2,})\]?$/.exec(text)?.[1] ?? null,
 )
 
 const DELIMITER = kind('CHARACTER', 'must be one character, or "tab"', (text) => {
