@@ -4,7 +4,7 @@ import { toJson } from './json'
 import type { Plant } from './plant'
 
 // A prefix of a SHA-256 in base64url: 132 bits.
-const TAG_CHARACTERS = 22
+const ETAG_CHARACTERS = 22
 // nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
 const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 
@@ -20,7 +20,7 @@ export type Precondition = {
 /** A plant as it is sent, and its {@link entityTagOf | entity tag}. */
 export function represent(plant: Plant) {
   const json = JSON.stringify(toJson(plant))
-  return { json, etag: `"${Bun.SHA256.hash(json, 'base64url').slice(0, TAG_CHARACTERS)}"` }
+  return { json, etag: `"${Bun.SHA256.hash(json, 'base64url').slice(0, ETAG_CHARACTERS)}"` }
 }
 
 /**
@@ -30,14 +30,14 @@ export function represent(plant: Plant) {
 export const entityTagOf = (plant: Plant): string => represent(plant).etag
 
 /** The store's entity tag, restored from one that a compressing proxy has changed; any other tag unchanged. */
-export const restoreTag = (tag: string): string => tag.replace(CHANGED_BY_PROXY, '"$1"')
+export const restoreTag = (etag: string): string => etag.replace(CHANGED_BY_PROXY, '"$1"')
 
 /** True if a condition names an entity tag. */
-export const isAmong = (tags: EntityTags, tag: string): boolean =>
-  tags === '*' || tags.includes(tag)
+export const isAmong = (etags: EntityTags, etag: string): boolean =>
+  etags === '*' || etags.includes(etag)
 
 /** True if a stored plant meets a precondition (RFC 9110, section 13.2.2). */
 export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Plant): boolean {
-  const tag = entityTagOf(plant)
-  return isAmong(ifMatch ?? '*', tag) && !isAmong(ifNoneMatch ?? [], tag)
+  const etag = entityTagOf(plant)
+  return isAmong(ifMatch ?? '*', etag) && !isAmong(ifNoneMatch ?? [], etag)
 }

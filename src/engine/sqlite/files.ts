@@ -46,8 +46,8 @@ export type CheckpointRow = {
 
 /** Watches the files of an open database. */
 export function watchFiles(db: Database) {
-  const look = ['', '-wal', '-shm'].map((suffix) => watchInode(db.filename + suffix))
-  const inodes = () => look.map((inode) => inode())
+  const watched = ['', '-wal', '-shm'].map((suffix) => watchInode(db.filename + suffix))
+  const inodes = () => watched.map((inode) => inode())
   const initial = inodes()
   return {
     /** True if one of them was moved, replaced or removed. */

@@ -71,7 +71,7 @@ function readIn({ file, reader, sharedReads, writer }: OpenStore, log: Log): Rea
 
 /** Closes everything, unless the disk has failed. What a moved log still holds is copied into the database first. */
 async function close({ file, db, sharedReads, files, writer }: OpenStore): Promise<void> {
-  if (writer.death) return
+  if (writer.fatal) return
   sharedReads.end()
   try {
     const isMoved = writer.findMoved()

@@ -35,7 +35,7 @@ const EVENTS: Readonly<Record<string, readonly ['error', string]>> = {
 /** The thread that commits to one database. */
 export class Writer {
   /** The failure of the disk, if it has failed: this process must end, and close nothing. */
-  death: Failure | null = null
+  fatal: Failure | null = null
   isClosed = false
   /** The cursor of the last entry of the change log that a commit has added. */
   lastCursor: string | undefined
@@ -95,7 +95,7 @@ export class Writer {
     if (reply.failure) throw await this.#fail(reply.failure)
     // The commit comes back with the file, or not.
     if (this.findMoved()) throw await this.#fail(MOVED, true)
-    if (this.death) throw await this.#fail(this.death)
+    if (this.fatal) throw await this.#fail(this.fatal)
     const outcomes = reply.outcomes ?? batch.map(() => DONE)
     if (reply.damage) this.note(reply.damage)
     // A smaller write may fit on a full disk: what it refused is rehearsed.
@@ -173,8 +173,8 @@ export class Writer {
 
   #die(detail: string): void {
     // A failed checkpoint may be followed by a failed commit.
-    if (this.death) return
-    this.death = { kind: 'fatal', detail: `the disk has failed: ${detail}` }
+    if (this.fatal) return
+    this.fatal = { kind: 'fatal', detail: `the disk has failed: ${detail}` }
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return
     log('error', 'storage-failed', {
@@ -196,7 +196,7 @@ export class Writer {
   }
 
   async #request(request: Request): Promise<Reply> {
-    if (this.death) return { failure: this.death }
+    if (this.fatal) return { failure: this.fatal }
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return new Promise<Reply>((resolve) => {
       this.#thread ??= this.#start()

@@ -13,7 +13,7 @@ const LIST = new RegExp(`^[\\s,]*${ETAG}(\\s*,[\\s,]*${ETAG})*[\\s,]*$`)
 
 // By RFC 9110, section 13.1.1, weak tags fail in If-Match, as one may name several versions. A plant's tag names one
 // version: the store sends only strong ones, of the fields alone, whatever the coding.
-function readTags(name: string, text: string | undefined): EntityTags | undefined {
+function readEtags(name: string, text: string | undefined): EntityTags | undefined {
   if (text === undefined || text === '*') return text
   if (LIST.test(text)) return (text.match(ENTITY_TAG) ?? []).map(restoreTag)
   throw new RequestError('invalid', `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
@@ -24,7 +24,7 @@ export function readPrecondition(headers: SentHeaders): Precondition | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
   if (match === undefined && noneMatch === undefined) return null
   return {
-    ifMatch: readTags('If-Match', match),
-    ifNoneMatch: readTags('If-None-Match', noneMatch),
+    ifMatch: readEtags('If-Match', match),
+    ifNoneMatch: readEtags('If-None-Match', noneMatch),
   }
 }

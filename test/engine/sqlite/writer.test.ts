@@ -113,7 +113,7 @@ test('a daemon whose disk fails logs one line, ends, and acknowledges no commit'
     deaths: 1,
     events: ['error storage-failed'],
   })
-  expect(writer.death?.kind).toBe('fatal')
+  expect(writer.fatal?.kind).toBe('fatal')
 })
 
 test.each([
