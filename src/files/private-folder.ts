@@ -7,7 +7,8 @@ import { writeError } from '../errors'
 import { openDescriptor } from './descriptor'
 import { tryLock } from './libc'
 
-const PREFIX = '.plantstore-'
+// No folder of a user may have it: what a killed process has left is removed with all that is in it.
+const PREFIX = '.plantstore-tmp-'
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.

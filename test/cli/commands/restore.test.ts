@@ -313,31 +313,30 @@ test.skipIf(!isRoot)('a new database belongs to the owner of its folder', async 
   expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 65_534, gid: 65_534, mode: 0o600 })
 })
 
-test('serve removes the leftovers of a killed command', async () => {
-  using folder = storeFolder()
-  mkdirSync(folder.file('.plantstore-killed'))
+test.each(['serve', 'restore'])(
+  '%s removes only what a killed process has left',
+  async (command) => {
+    using folder = storeFolder()
+    const { copy } = await makeBackup(folder)
+    const names = ['.plantstore-tmp-killed', '.plantstore-tmp-used', '.plantstore-backups']
+    for (const name of names) {
+      mkdirSync(folder.file(name))
+      writeFileSync(folder.file(`${name}/made`), 'half')
+    }
+    const used = openSync(folder.file('.plantstore-tmp-used'), 'r')
+    expect(libc.tryLock(used)).toBeTrue()
 
-  await using _daemon = await folder.serve()
+    if (command === 'serve') await (await folder.serve()).stop()
+    else await folder.run(['restore', copy])
 
-  expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
-})
-
-test('restore removes the leftovers of a killed process, and no file in use', async () => {
-  using folder = storeFolder()
-  const { database, copy } = await makeBackup(folder)
-  for (const name of ['.plantstore-killed', '.plantstore-used']) {
-    mkdirSync(folder.file(name))
-    writeFileSync(join(folder.file(name), 'made'), 'half')
-  }
-  const used = openSync(folder.file('.plantstore-used'), 'r')
-  expect(libc.tryLock(used)).toBeTrue()
-
-  await restore(copy, database)
-
-  expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
-  expect(existsSync(join(folder.file('.plantstore-used'), 'made'))).toBeTrue()
-  closeSync(used)
-})
+    expect(names.map((name) => existsSync(folder.file(`${name}/made`)))).toEqual([
+      false,
+      true,
+      true,
+    ])
+    closeSync(used)
+  },
+)
 
 test.each([
   ['/tmp', 'a folder'],
