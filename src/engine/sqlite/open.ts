@@ -71,10 +71,15 @@ export function databasePath(database: string): string {
  * writes are not read back. This process must have no connection open.
  */
 export function distrustPageCache(path: string): void {
-  for (const each of [path, `${path}-wal`].filter(existsSync)) {
-    using file = openDescriptor(each, 'r+')
-    fsyncSync(file.fd)
-    dropPageCache(file.fd)
+  for (const each of [path, `${path}-wal`]) {
+    try {
+      using file = openDescriptor(each, 'r+')
+      fsyncSync(file.fd)
+      dropPageCache(file.fd)
+    } catch (error) {
+      // The last process to close the database removes its WAL.
+      if (codeOf(error) !== 'ENOENT') throw error
+    }
   }
 }
 

@@ -80,7 +80,7 @@ async function close({ file, db, sharedReads, files, writer }: OpenStore): Promi
     if (!isMoved) db.close(true)
     const failure = await writer.close()
     if (isMoved) db.close(true)
-    const reason = isSaved ? failure?.detail : 'another program reads an old state of its log'
+    const reason = isSaved ? failure?.detail : 'another program uses its log'
     if (reason !== undefined) throw new OpenError(`cannot close ${file.path}: ${reason}`, true)
   } catch (error) {
     throw writeError(error, file.path)
