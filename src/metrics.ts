@@ -227,7 +227,11 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     'Start of the process, in seconds since 1970.',
     () => performance.timeOrigin / 1000,
   ],
-  process_resident_memory_bytes: ['gauge', 'Resident memory.', () => process.memoryUsage.rss()],
+  process_resident_memory_bytes: [
+    'gauge',
+    'Resident memory.',
+    () => unlessHidden(process.memoryUsage.rss),
+  ],
 }
 
 function familyText(name: string, [type, help, read]: Family, sources: Sources): string[] {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
@@ -153,7 +153,10 @@ test('the daemon counts its open files, and shows their limit', async () => {
   expect(sample('process_max_fds')).toBeGreaterThan(open)
 })
 
-test('the daemon reports failing storage', () => {
+test('the daemon reports failing storage, even if no file can be opened', () => {
+  using _ = spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw new Error('EMFILE')
+  })
   const problem = new RequestError('storage failed')
   const stats = { queuedWrites: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 
