@@ -117,7 +117,7 @@ export function watchInode(path: string): () => string | null {
     if (stat) return `${stat[STATX_INODE]}:${stat[STATX_DEVICE]}`
     // There is no file, or an error: errno does not survive an FFI call.
     if (statSync(path, { throwIfNoEntry: false }))
-      throw new Error(`${path} changed while it was being checked`)
+      throw new Error(`${path} changed while it was checked`)
     return null
   }
 }
