@@ -43,11 +43,11 @@ export type ChangeLogStats = {
 /**
  * The form of a cursor: the mark of a place, and its number. Clients take cursors from responses, and do not parse them.
  */
-export const CURSOR = /^[0-9a-f]{16}-(\d{1,15})$/
+export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
 /** The number in a cursor; null if it is malformed. */
 export function numberOf(cursor: string): number | null {
-  const [, digits] = CURSOR.exec(cursor) ?? []
+  const [, , digits] = CURSOR.exec(cursor) ?? []
   return digits === undefined ? null : Number(digits)
 }
 

@@ -155,7 +155,7 @@ export function toOwnToken(value: unknown): OwnToken | undefined {
 
 export const toHealth = objectOf<Health>({ status: oneOf('ok', 'damaged', 'behind') })
 
-/** The state of the service; undefined for any other value. */
+/** The state of the service; undefined for any other value. The rest is not checked: services of other versions differ. */
 export function toStatus(value: unknown): Status | undefined {
   const { version, engine, writable } = fieldsOf(value)
   const isStatus =
