@@ -4,7 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { OpenError } from '../../errors'
+import { messageOf } from '../../errors'
 import { CANNOT_READ, clientGone, RequestError } from '../../request-errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
@@ -12,7 +12,7 @@ import { tokenWrites } from '../commit/token-writes'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { StoreUser } from '../store-user'
 import { prepareChangeLog } from './change-log'
-import { fileSize, freeBytes } from './files'
+import { freeBytes } from './files'
 import { countPlants, preparePlants } from './plants'
 import { readDatabase } from './snapshot'
 import { prepareTokens } from './tokens'
@@ -104,8 +104,8 @@ export async function openReplica(
       problem = null
       return result
     } catch (error) {
-      if (!(error instanceof OpenError)) throw error
-      if (!problem) log('error', 'cannot-read', { detail: error.message })
+      if (error instanceof RequestError) throw error
+      if (!problem) log('error', 'cannot-read', { detail: messageOf(error) })
       problem = new RequestError('storage failed', CANNOT_READ)
       throw problem
     }
@@ -129,7 +129,7 @@ export async function openReplica(
       return {
         problem,
         queuedWrites: 0,
-        databaseBytes: fileSize(database),
+        databaseBytes: Bun.file(database).size,
         walBytes: null,
         freeBytes: freeBytes(database),
         // A file does not say which changes it lacks: beside a quiet daemon, its age would only grow.

@@ -15,7 +15,7 @@ import { tokenWrites } from '../commit/token-writes'
 import type { StoreUser } from '../store-user'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
-import { fileSize, freeBytes, watchFiles } from './files'
+import { freeBytes, watchFiles } from './files'
 import { openDatabase, openFile } from './open'
 import { createReads, openReplica, prepareReader, type Read } from './reader'
 import { Writer } from './writer'
@@ -132,8 +132,9 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
       problem: writer.problem(),
       isDamaged: writer.isDamaged,
       queuedWrites: writes.queueLength,
-      databaseBytes: fileSize(file.path),
-      walBytes: fileSize(`${file.path}-wal`),
+      // 0 if they cannot be looked at.
+      databaseBytes: Bun.file(file.path).size,
+      walBytes: Bun.file(`${file.path}-wal`).size,
       freeBytes: freeBytes(file.path),
     }),
     async close() {

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
@@ -44,7 +45,7 @@ test('a replica reads the new target of its link, and its feed continues', async
   for (const store of [replica, second, first]) await store.close()
 })
 
-test('a replica of a file reports no age, which grows if the daemon is idle', async () => {
+test('a replica reports no age, and a file that it cannot use', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await makeStore(path, [1n])).close()
@@ -52,7 +53,10 @@ test('a replica of a file reports no age, which grows if the daemon is idle', as
   const unknown = { replica: { lagSeconds: null, lagBytes: null }, walBytes: null }
   expect(replica.stats()).toMatchObject(unknown)
 
+  new Database(path).run('DROP TABLE plants')
+  await expect(replica.readPlant(1n)).rejects.toHaveProperty('error', 'storage failed')
   rmSync(path)
+  symlinkSync(path, path)
 
   expect(replica.stats()).toMatchObject(unknown)
   await replica.close()
