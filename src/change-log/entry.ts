@@ -45,7 +45,7 @@ const fromJson = (text: string | null): PlantFields | null =>
   text === null ? null : JSON.parse(text)
 
 /** The values of an entry from `action` on. */
-export type EntryTexts = readonly [
+type EntryTexts = readonly [
   action: Action,
   before: string | null,
   after: string | null,
@@ -71,7 +71,7 @@ export const newMark = (): bigint => crypto.getRandomValues(new BigInt64Array(1)
 type Place = { readonly number: number; readonly mark: bigint }
 
 /** A change log, and the places before its oldest and after its last entry: the same place if it is empty. */
-export type ChangeLogState = {
+type ChangeLogState = {
   readonly name: string
   readonly start: Place
   readonly last: Place

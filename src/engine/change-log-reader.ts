@@ -23,22 +23,22 @@ import type { Int64 } from '../plant/plant'
 import { RequestError } from '../request-errors'
 
 /** The rows of a page; `isFull`: there are more. */
-export type EntryRows = { readonly rows: readonly EntryRow[]; readonly isFull: boolean }
+type EntryRows = { readonly rows: readonly EntryRow[]; readonly isFull: boolean }
 
 /** The size of a change log in bytes, and the time of its oldest entry in milliseconds since 1970. */
 export type LogSize = { readonly at: bigint | null; readonly bytes: bigint }
 
-type Answer<T> = T | Promise<T>
+type Awaitable<T> = T | Promise<T>
 
 /** The queries of an engine. A page has at most `limit` entries, fewer if they are long. */
 export type ChangeLogQueries = {
   /** The row of the change log, with the mark of an entry. */
-  row(entry: number | null): Answer<ChangeLogRow | null | undefined>
+  row(entry: number | null): Awaitable<ChangeLogRow | null | undefined>
   /** The entries of a change log after a number, oldest first. */
-  after(number: number, limit: number, changeLog: string): Answer<readonly EntryRow[]>
+  after(number: number, limit: number, changeLog: string): Awaitable<readonly EntryRow[]>
   /** The entries before a number, newest first; of one plant, or of all (null). */
-  before(number: number, limit: number, plant: Int64 | null): Answer<EntryRows>
-  size(): Answer<LogSize | null | undefined>
+  before(number: number, limit: number, plant: Int64 | null): Awaitable<EntryRows>
+  size(): Awaitable<LogSize | null | undefined>
 }
 
 /** Returns the reads of a `ChangeLog`, and the range of its entries: see `RetainedLog`. */

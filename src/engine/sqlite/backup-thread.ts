@@ -14,8 +14,9 @@ const reply = (message: BackupReply) => self.postMessage(message)
 try {
   await readDatabase(source, (db) => {
     rmSync(target, { force: true })
-    // https://sqlite.org/lang_vacuum.html#vacuuminto
+    // It takes a snapshot itself, and fails within a transaction (https://sqlite.org/lang_vacuum.html#vacuuminto).
     db.run('COMMIT')
+    // The caller syncs the copy, before it gets its name.
     db.run('PRAGMA synchronous = OFF')
     db.run('VACUUM INTO ?', [target])
   })

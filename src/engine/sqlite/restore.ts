@@ -106,8 +106,8 @@ function keepOld(path: string, keptPath: string): void {
 
 /**
  * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
- * the folder's owner. `keptPath`: that of the old database, null if there was none. `tokensOfBackup`: see `changeCopy`.
- * Throws an `OpenError` if the backup is damaged or the database is in use.
+ * the folder's owner. `keptPath`: that of the old database, which ends with `suffix`; null if there was none.
+ * `tokensOfBackup`: see `changeCopy`. Throws an `OpenError` if the backup is damaged or the database is in use.
  */
 export async function restoreDatabase(
   backup: string,

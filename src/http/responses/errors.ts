@@ -8,7 +8,7 @@ import { JSON_FIELDS } from './forms'
 
 const CHALLENGE = 'Bearer realm="plantstore"'
 
-const CLIENT_RETRIES = { 'retry-after': '1' }
+const RETRY_AFTER = { 'retry-after': '1' }
 
 /**
  * Headers of every response with an error: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section 10.2.3).
@@ -20,8 +20,8 @@ export const ERROR_HEADERS: Readonly<Partial<Record<ErrorName, Readonly<Record<s
     'read-only token': {
       'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="write"`,
     },
-    'too many requests': CLIENT_RETRIES,
-    busy: CLIENT_RETRIES,
+    'too many requests': RETRY_AFTER,
+    busy: RETRY_AFTER,
   }
 
 /** The HTTP status of an error. */
