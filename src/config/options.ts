@@ -91,7 +91,7 @@ const BOOLEAN = kind(null, 'must be true or false', (text) => {
 const ADDRESS = kind(
   'ADDRESS',
   'must be an address',
-  (text) => /^\[?([^\s/:[\]]+|[\w.%]*(:[\w.%]*){2,})\]?$/.exec(text)?.[1] ?? null,
+  (text) => /^\[?([^\s/:[\]]+|[\w.%-]*(:[\w.%-]*){2,})\]?$/.exec(text)?.[1] ?? null,
 )
 
 const DELIMITER = kind('CHARACTER', 'must be one character, or "tab"', (text) => {

@@ -70,6 +70,8 @@ test.skipIf(!hasIpv6)('an IPv6 address is accepted with or without brackets', as
     expect((await runProgram(['health', '--host', host, '--port', port])).code).toBe(0)
     expect(await daemon.stop()).toBe(0)
   }
+  // The zone of a link-local address (RFC 4007, section 11) may have a dash.
+  expect((await runProgram(['health', '--host', 'fe80::1%br-lan'])).code).toBe(1)
 })
 
 test('health exits with 1 and one line if the server is not plantstore', async () => {
