@@ -18,7 +18,7 @@ Corrupted text inside a name or tag goes unnoticed, as SQLite keeps no
 checksums: compare with a backup. On PostgreSQL it checks the settings, the
 schema, the number of plants, and that every plant can be read by its id.
 
-Exit code 1 if anything is wrong; 74 if the database cannot be read.`,
+Exit code 1 or 74 if anything is wrong.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config
