@@ -94,7 +94,8 @@ export class Retention {
   async #readTimes(keepMs: number): Promise<void> {
     this.#age = 0
     this.#marks = []
-    for (let last: EntryTime | undefined; !this.#isEnded; ) {
+    let last: EntryTime | undefined
+    while (!this.#isEnded) {
       const times = await this.log.times(Number(last?.number ?? 0), TIMES_PER_READ)
       for (const entry of times) {
         const pause = last ? Number(entry.at - last.at) : 0
@@ -110,11 +111,11 @@ export class Retention {
 
   async #remove(state: EntryRange, upTo: number): Promise<void> {
     let remaining: EntryRange | null = state
-    for (
-      let first = 0;
-      remaining && remaining.first > first && remaining.first <= upTo && !this.#isEnded;
-    ) {
-      first = remaining.first
+    let lastFirst = 0
+    while (remaining && remaining.first <= upTo && !this.#isEnded) {
+      // Nothing more can be removed.
+      if (remaining.first <= lastFirst) break
+      lastFirst = remaining.first
       await this.log.remove(upTo)
       remaining = await this.log.state()
       await this.clock.pause()

@@ -48,7 +48,7 @@ async function* eventsOf({ body, end }: EventStream): AsyncGenerator<Event, void
   let id = ''
   let data = ''
   try {
-    for (;;) {
+    while (true) {
       silence = setTimeout(end, SILENT_MS)
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
       clearTimeout(silence)
@@ -130,7 +130,9 @@ export async function* copyOf(
     yield { action: 'reset' }
     const end = await retry(waiting, requests.end)
     if (!end) return
-    for (let after: string | undefined, isLast = false; !isLast; ) {
+    let after: string | undefined
+    let isLast = false
+    while (!isLast) {
       const pageStart = after
       const page = await retry(waiting, () => requests.page(pageStart))
       if (!page) return

@@ -137,7 +137,8 @@ function plantCalls(call: Send) {
       query: ListQuery = {},
       options: CallOptions = {},
     ): AsyncGenerator<NewPlant, void, void> {
-      for (let { after, limit = 1000 } = query; ; ) {
+      let { after, limit = 1000 } = query
+      while (true) {
         const page = await listPlants({ ...query, limit, after }, options)
         if (!page.ok) throw new ClientError(page)
         yield* page.value.plants

@@ -97,7 +97,8 @@ async function createGroup(
   run: ImportRun,
 ): Promise<ImportedRow[]> {
   const ids = [...new Set(plantsOf(entries).map(({ id }) => id))]
-  for (let stored: (Plant | null)[] = []; ; ) {
+  let stored: (Plant | null)[] = []
+  while (true) {
     const storedPlants: PlantsById = new Map()
     for (const plant of stored) if (plant) storedPlants.set(plant.id, plant)
     const rows = predictAll(entries, run, storedPlants)

@@ -80,7 +80,8 @@ async function untilQuiet(server: Bun.Server<unknown>): Promise<void> {
   const startedAt = performance.now()
   let maxPending = 0
   let grownAt = startedAt
-  for (let now = startedAt; now < grownAt + SETTLED_MS && now < startedAt + MAX_HOLD_MS; ) {
+  let now = startedAt
+  while (now < grownAt + SETTLED_MS && now < startedAt + MAX_HOLD_MS) {
     await Bun.sleep(1)
     now = performance.now()
     const pending = server.pendingRequests

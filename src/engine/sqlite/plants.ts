@@ -89,7 +89,8 @@ export function countPlants(db: Database): number | null {
 export function* allPlants(db: Database): Generator<readonly Plant[]> {
   const { list } = preparePlants(db)
   let limit = PART_PLANTS
-  for (let after: Int64 | null = null; ; ) {
+  let after: Int64 | null = null
+  while (true) {
     try {
       const page: Page = list({ after, limit })
       yield page.plants

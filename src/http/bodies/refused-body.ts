@@ -73,8 +73,9 @@ async function discard(
     isQuiet = true
     reader.cancel()
   }, QUIET_MS)
+  let remaining = longest
   try {
-    for (let remaining = longest; remaining > 0 && performance.now() < end; ) {
+    while (remaining > 0 && performance.now() < end) {
       const { done, value } = await reader.read()
       if (done) return !isQuiet
       remaining -= Math.max(value.byteLength, minBytes)
