@@ -45,7 +45,9 @@ async function loadCommand(word: string): Promise<Command> {
   const { suggest } = await import('./config/nearest')
   // Neither help nor version has help of its own.
   const names = [...Object.keys(COMMANDS), 'help', 'version'].filter((name) => name !== word)
-  throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
+  // An option before the command is no misspelt command.
+  const suggestion = word.startsWith('-') ? '' : suggest(word, names)
+  throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggestion}`)
 }
 
 async function help(word?: string): Promise<string> {
