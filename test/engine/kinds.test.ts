@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
-import { applyWrite, isPlantWrite, type State } from '../../src/engine/commit/kinds'
-import { type ChangeAction, DONE, type PlantWrite, type Write } from '../../src/engine/commit/write'
+import { applyWrite, type State } from '../../src/engine/commit/kinds'
+import type { ChangeAction, PlantWrite } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareState } from '../../src/engine/sqlite/committer'
 import { connect } from '../../src/engine/sqlite/connection'
@@ -31,8 +31,8 @@ const precondition = fc.option(
 const patch = fc.record({ name, tag }, { requiredKeys: [] })
 const action = fc.constantFrom<ChangeAction>('replace', 'patch')
 const origin = fc.constant(null)
-const kind = <Kind extends Write['kind']>(name: Kind) => fc.constant(name)
-const write: fc.Arbitrary<Write> = fc.oneof(
+const kind = <Kind extends PlantWrite['kind']>(name: Kind) => fc.constant(name)
+const write: fc.Arbitrary<PlantWrite> = fc.oneof(
   fc.record({ kind: kind('create'), row, origin }),
   fc.record({ kind: kind('createAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({
@@ -53,8 +53,7 @@ test('a batch is decided in memory as SQLite would, and its net effect is writte
   const db = connect(path)
   createSchema(db)
   const inFile = prepareState(db)
-  const apply = (write: Write, entries?: NewEntry[]) =>
-    isPlantWrite(write) ? applyWrite(write, inFile, entries) : DONE
+  const apply = (write: PlantWrite, entries?: NewEntry[]) => applyWrite(write, inFile, entries)
   const stored = () =>
     new Map(
       db
@@ -69,14 +68,12 @@ test('a batch is decided in memory as SQLite would, and its net effect is writte
       fc.array(write, { maxLength: 12 }),
       (rows, batch) => {
         db.run('BEGIN')
-        for (const row of rows) apply({ kind: 'create', row: row, origin: null })
+        for (const row of rows) apply({ kind: 'create', row, origin: null })
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
         const changeLog: NewEntry[] = []
-        const outcomes = batch.map((write) =>
-          isPlantWrite(write) ? applyWrite(write, state, changeLog) : DONE,
-        )
+        const outcomes = batch.map((write) => applyWrite(write, state, changeLog))
         const net = netOf(changed, before)
 
         const entries: NewEntry[] = []
