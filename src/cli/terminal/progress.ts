@@ -3,6 +3,7 @@
 import type { Output } from '../command'
 import { countOf } from '../count'
 
+const DRAW_AFTER_MS = 1000
 const DRAW_EVERY_MS = 200
 const USUAL_COLUMNS = 80
 
@@ -14,16 +15,17 @@ export const inPlants = (count: number): string => countOf(Math.round(count), 'p
 /** Formats bytes, such as `1.5 MB`. */
 export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** A line on a terminal: the count, the rate, and the part and the time left, if the total is known. */
+/** A line on a terminal, drawn after a second: the count, the rate, and the part and the time left, if the total is known. */
 export function createProgress(output: Output, format: (count: number) => string) {
   const startedAt = performance.now()
-  let drawnAt = Number.NEGATIVE_INFINITY
+  let drawAt = startedAt + DRAW_AFTER_MS
   return {
     /** `doneCount` of `total`, in the same unit; null if the total is unknown. */
     update(count: number, doneCount = 0, total: number | null = null): void {
-      if (!output.isTTY || performance.now() - drawnAt < DRAW_EVERY_MS) return
-      drawnAt = performance.now()
-      const seconds = Math.max((drawnAt - startedAt) / 1000, 0.001)
+      const now = performance.now()
+      if (!output.isTTY || now < drawAt) return
+      drawAt = now + DRAW_EVERY_MS
+      const seconds = (now - startedAt) / 1000
       const part = total ? Math.min(doneCount / total, 1) : 0
       const facts = [format(count), `${format(count / seconds)}/s`]
       if (part > 0) {
