@@ -106,7 +106,7 @@ const createCounters = () => ({
 /** With null or undefined, unknown or nothing to count, the family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
-/** What the metrics are read from. */
+/** The sources of the metrics. */
 type Sources = Partial<LiveGauges> &
   ReturnType<typeof createCounters> & { readonly stats: StoreStats }
 

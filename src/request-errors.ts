@@ -66,7 +66,7 @@ export const CANNOT_READ = 'cannot read from the database'
 /** A refused request: the name of the error, and a message that any client may see. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
-  /** Headers of the answer, besides those of every answer with this error. */
+  /** Headers of the response, besides those of every response with this error. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
@@ -80,8 +80,8 @@ export class RequestError extends Error {
 }
 
 /**
- * A change that may or may not be stored, which nobody will ever know. Its client gets no answer: an error would mean
- * that nothing was stored. The message is for the log.
+ * A change that may or may not be stored. Its client gets no response: an error would mean that nothing was stored. The
+ * message is for the log.
  */
 export class InDoubtError extends Error {
   override readonly name = 'InDoubtError'

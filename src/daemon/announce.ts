@@ -26,7 +26,7 @@ export type StartOptions = {
   readonly isDiscarded: boolean
 }
 
-/** What the first lines say of a daemon. */
+/** The facts in the first lines of a daemon. */
 type Announcement = StartOptions & {
   readonly address: LocalAddress
   /** Its database: a path or a URL, without its password. `isNew`: this start has created it. */

@@ -70,7 +70,7 @@ type Shutdown = {
   readonly log: Log
 }
 
-/** How a daemon ends: its exit code, and the event that it logs. */
+/** The end of a daemon: its exit code, and the event that it logs. */
 type End = readonly [code: number, ...event: Parameters<Log>]
 
 /**

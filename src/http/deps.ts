@@ -1,4 +1,4 @@
-// What the app is made of.
+// The parts of the app.
 
 import type { Log } from '../log'
 import type { Metrics } from '../metrics'

@@ -1,4 +1,4 @@
-// What hooks, routes and the change log know of a request.
+// The facts about a request, for hooks, routes and the change log.
 
 import { Elysia } from 'elysia'
 import type { CreateOptions } from '../plant/plants'

@@ -81,7 +81,7 @@ function refusalsOf(route: DescribedRoute): ErrorName[] {
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
-// A route that names the error itself tells whether writes succeed.
+// A route that names the error itself reports on writes.
 const messageTo = ({ method, detail }: DescribedRoute, error: ErrorName): string =>
   error === 'storage failed' && method === 'GET' && !detail.refusals?.includes(error)
     ? CANNOT_READ

@@ -1,4 +1,4 @@
-// What the routes share.
+// The parts that the routes share.
 
 import { createBodies } from './bodies/body'
 import { createByteBudget } from './byte-budget'

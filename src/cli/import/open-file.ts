@@ -33,7 +33,7 @@ export function explainChoice({ sheet, sheets, list }: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${others.join(', ')}`
 }
 
-/** Throws a `UsageError` for options that do not fit a format, or each other. `format`: null if only the content tells it. */
+/** Throws a `UsageError` for options that do not fit a format, or each other. `format`: null if only the content shows it. */
 export function checkOptions(config: Config, format: Format | null): void {
   const isJson = format === null || format === 'json' || format === 'ndjson'
   if (config.delimiter && (format ?? 'csv') !== 'csv')

@@ -111,7 +111,7 @@ function makeFile(path: string): void {
   }
 }
 
-/** What a process may do with the file that it opens. */
+/** The rights of a process on the file that it opens. */
 type Access = {
   readonly holdsLock?: boolean
   readonly makesDatabase?: boolean
