@@ -20,7 +20,7 @@ export type Failure = {
 // An unreadable page counts as damaged: the others may be intact.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 const KINDS: readonly (readonly [RegExp, Failure['kind']])[] = [
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/, 'full'],
+  [/^(ENOSPC|EDQUOT|SQLITE_(FULL|IOERR_SHMSIZE))/, 'full'],
   [/^SQLITE_BUSY/, 'busy'],
   [DAMAGED, 'damaged'],
   [/^SQLITE_IOERR(?!_NOMEM)/, 'fatal'],
@@ -90,7 +90,7 @@ export function toError(
 export const lockedByAnother = (path: string): OpenError =>
   new OpenError(`${path} is locked by another program`)
 
-const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_READONLY(_DIRECTORY)?|SQLITE_CANTOPEN)$/
+const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY(_DIRECTORY)?|CANTOPEN))$/
 
 /** The reason that a database could not be opened, by default for writing. */
 export function explainFailedOpen(

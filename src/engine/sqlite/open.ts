@@ -48,7 +48,7 @@ export function checkHeader({ path, fd }: OpenedFile): void {
   checkLog(path)
   if (fileSize(path) === 0 || hasRollback(path)) return
   const header = Buffer.alloc(100)
-  readSync(fd, header, 0, header.length, 0)
+  readSync(fd, header, { position: 0 })
   if (header.readUInt32BE(68) !== APPLICATION_ID) throw notOurs(path)
   requireKnown(header.readUInt32BE(60), path)
 }

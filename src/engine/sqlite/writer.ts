@@ -106,17 +106,18 @@ export class Writer {
   }
 
   /**
-   * Looks for the files, and notes that one was moved. Returns true from then on, until a restart. What its log still holds
-   * is copied into the database first. The disk has failed if the files cannot be looked at.
+   * Looks for the files, and notes that one was moved. Returns true from then on, until a restart; each look copies what
+   * the log still holds into the database. If that fails, such as on a full disk, this process goes on: only it has the
+   * log. The disk has failed if the files cannot be looked at.
    */
   findMoved(): boolean {
     try {
-      if (!this.#hasMoved && this.files.isMoved()) {
-        this.files.saveLog()
+      if (this.#hasMoved || this.files.isMoved()) {
         this.note(MOVED)
+        this.files.saveLog()
       }
     } catch (error) {
-      this.#die(messageOf(error))
+      if (!this.#hasMoved) this.#die(messageOf(error))
     }
     return this.#hasMoved
   }
