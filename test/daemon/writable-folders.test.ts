@@ -14,7 +14,12 @@ test.skipIf(!canMount).each([
   ['a folder for backups', ['--backup-folder', 'FOLDER'], 'ReadWritePaths=/', 2],
   ['a unix socket', ['--unix', 'FOLDER/plants.sock'], 'ReadWritePaths=/', 2],
   // The file system may be repaired, and a start then succeeds.
-  ['a database', ['--database', 'FOLDER/plants.db'], 'check permissions, ReadWritePaths= and ', 1],
+  [
+    'a database',
+    ['--database', 'FOLDER/plants.db', '--port', '0'],
+    'check permissions, ReadWritePaths= and ',
+    1,
+  ],
 ])('serve refuses %s on a read-only file system in one line', async (_, args, reason, code) => {
   using folder = temporaryFolder()
   using readOnly = temporaryFolder()
