@@ -29,7 +29,8 @@ const result = Bun.spawnSync(
     '--bytecode',
     '--format=esm',
     // Places what a start uses side by side, which saves 2 MB of memory. A file of an older build still helps; to record
-    // one, start the executable with BUN_BYTECODE_ORDER_OUT=FILE, stop it, and keep the lines of FILE with v, F and M.
+    // one, start the executable with BUN_BYTECODE_ORDER_OUT=FILE, create and read a plant, stop it, and keep the lines of
+    // FILE with v, F and M.
     `--bytecode-order=${import.meta.dir}/bytecode-order.txt`,
     // A command loads only what it uses, but not in small pieces: each costs more than what it leaves out.
     '--splitting',
