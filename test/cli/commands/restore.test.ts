@@ -236,7 +236,7 @@ test.skipIf(!canTrace)('no other process makes a database while a restore does',
   const { database, copy } = await makeBackup(folder)
   rmSync(database)
   const under = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync']
-  const delay = ['-e', 'inject=fsync:delay_enter=3000000:when=1']
+  const delay = ['-e', 'inject=fsync:delay_enter=5000000:when=1']
   const restoring = folder.run(['restore', copy], { under: [...under, ...delay] })
   const isCopied = () =>
     readdirSync(folder.path, { recursive: true }).join().includes('restored.db')
